@@ -1,7 +1,6 @@
 // Pieces that several views draw with. A view calls them by lanewise.NAME; this file comes before all views.
 {
-  const { category, inkOn, rounded } = lanewise;
-  const grouped = d3.format(",");
+  const { category, grouped, inkOn, rounded } = lanewise;
 
   // ---------------------------------------------------------------------------------- texts that fit
   const pen = document.createElement("canvas").getContext("2d");
@@ -330,5 +329,13 @@
     const { type, touches, button, ctrlKey, shiftKey } = d3.event;
     if (type === "wheel") return ctrlKey || shiftKey;
     return touches ? touches.length > 1 : !button;
+  };
+  // Plus, minus and 0 zoom a drawing, the first about a point of it. Returns whether it was one of these keys.
+  lanewise.zoomByKey = (key, zoom, over, point) => {
+    if (key === "+" || key === "=") zoom.scaleBy(over, 1.5, point);
+    else if (key === "-") zoom.scaleBy(over, 1 / 1.5);
+    else if (key === "0") zoom.transform(over, d3.zoomIdentity);
+    else return false;
+    return true;
   };
 }

@@ -18,9 +18,11 @@ const lanewise = (() => {
     const [least, unit] = steps[steps.length - 1];
     return `${rounded(value / least)} ${unit}`;
   };
-  const time = (us) => (us === undefined || us === null ? ""
-    : scaled(us, [[1e6, "s"], [1e3, "ms"], [1, "us"], [1e-3, "ns"]]));
-  const rate = (gigabytes) => (gigabytes === undefined || gigabytes === null ? "" : `${rounded(gigabytes)} GB/s`);
+  const isThere = (value) => value !== undefined && value !== null;
+  const time = (us) => (isThere(us) ? scaled(us, [[1e6, "s"], [1e3, "ms"], [1, "us"], [1e-3, "ns"]]) : "");
+  // The unit of an axis that ends there: [microseconds, name].
+  const timeUnit = (most) => [[1e6, "s"], [1e3, "ms"], [1, "us"]].find(([least]) => most >= least) || [1e-3, "ns"];
+  const rate = (gigabytes) => (isThere(gigabytes) ? `${rounded(gigabytes)} GB/s` : "");
   const bytes = (count) => {
     for (const [least, unit] of [[2 ** 40, "TiB"], [2 ** 30, "GiB"], [2 ** 20, "MiB"], [2 ** 10, "KiB"]])
       if (count >= least) return `${rounded(count / least).replace(/\.0+$/, "")} ${unit}`;
@@ -28,6 +30,15 @@ const lanewise = (() => {
   };
   const grouped = d3.format(",");
   const percent = (share, digits = 1) => `${(100 * share).toFixed(digits)} %`;
+  // A measured point has its figures in the unit of its quantity. figure(point, "predicted"), figure(point, "interval")
+  const isRate = (point) => point.quantity === "bandwidth";
+  const figure = (point, name) => point[`${name}_${isRate(point) ? "GBps" : "us"}`];
+  const figureText = (point, value) => (isRate(point) ? rate(value) : time(value));
+
+  // ---------------------------------------------------------------------------------- words
+  const plural = (count, one, many) => `${grouped(count)} ${count === 1 ? one : many}`;
+  const spaced = (word) => word.replace(/_/g, " ");
+  const byName = (a, b) => a.localeCompare(b, "en", { numeric: true });
   const modeWords = { sim: "simulated", estimate: "estimated", hw: "measured" };
 
   // ---------------------------------------------------------------------------------- colours
@@ -135,7 +146,7 @@ const lanewise = (() => {
     const text = (column, row) => {
       if (column.text) return column.text(row);
       const value = column.value(row);
-      return value === undefined || value === null ? "" : String(value);
+      return isThere(value) ? String(value) : "";
     };
     const fill = () => {
       let shown = wanted
@@ -143,7 +154,7 @@ const lanewise = (() => {
       if (sortedBy) {
         const value = (row) => {
           const found = sortedBy.value(row);
-          return found === undefined || found === null ? (isRising ? Infinity : -Infinity) : found;
+          return isThere(found) ? found : isRising ? Infinity : -Infinity;
         };
         shown = shown.slice().sort((a, b) => (isRising ? d3.ascending : d3.descending)(value(a), value(b)));
       }
@@ -204,6 +215,7 @@ const lanewise = (() => {
     else section(root, "Result").append("pre").text(JSON.stringify(result, null, 2));
     document.documentElement.dataset.drawn = schema;
   };
-  return { view, begin, time, rate, bytes, percent, rounded, modeWords, category, amount, inkOn, section, facts, legend,
-    amountLegend, tipAt, hideTip, withTip, table, svg };
+  return { view, begin, rounded, isThere, time, timeUnit, rate, bytes, grouped, percent, isRate, figure, figureText,
+    plural, spaced, byName, modeWords, category, amount, inkOn, section, facts, legend, amountLegend, tipAt, hideTip,
+    withTip, table, svg };
 })();

@@ -4,11 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 
-#include "core/io/interrupt.hpp"
-#include "core/io/work_progress.hpp"
+#include "core/design/pareto.hpp"
 #include "lanewise/io/error.hpp"
 
 namespace lanewise {
@@ -39,14 +37,6 @@ double score_of(std::vector<Seconds> const& times, std::vector<Seconds> const& f
   return weights > 0 ? std::exp(sum / weights) : 0;
 }
 
-bool takes_no_more(Bill const& a, Bill const& b) {
-  return std::all_of(a.lines.begin(), a.lines.end(), [&](BillLine const& line) {
-    auto const same =
-        std::find_if(b.lines.begin(), b.lines.end(), [&](BillLine const& other) { return other.part == line.part; });
-    return same != b.lines.end() && same->count >= line.count;
-  });
-}
-
 class Comparer {
  public:
   Comparer(DesignBrief const& brief, DesignContext const& context)
@@ -58,20 +48,25 @@ class Comparer {
     all_.library = brief_.library ? to_string(*brief_.library) : "best";
     all_.simulated = static_cast<bool>(context_.make_executor);
     all_.jobs = brief_.jobs;
-    for (auto const& candidate : brief_.candidates) prepare(candidate);
+    for (auto const& candidate : brief_.candidates) prepare(candidate, [&] { return evaluator_.machine(candidate); });
     for (auto const& generator : brief_.generators)
-      for (auto& made : generate_machines(generator, context_.catalogue, all_.generated))
-        prepare({.name = made.name,
-                 .machine = made.name,
-                 .source = std::move(made.source),
-                 .node_name = std::move(made.node_name),
-                 .node_source = std::move(made.node_source),
-                 .settings = generator.settings,
-                 .power = {}});
+      generate_machines(generator, context_.catalogue, all_.generated, [&](GeneratedMachine made, Machine machine) {
+        DesignCandidate const candidate{.name = made.name,
+                                        .machine = made.name,
+                                        .source = std::move(made.source),
+                                        .node_name = std::move(made.node_name),
+                                        .node_source = std::move(made.node_source),
+                                        .settings = generator.settings,
+                                        .power = {}};
+        prepare(candidate, [&] {
+          for (auto const& setting : generator.settings) apply_setting(machine, setting, context_.catalogue);
+          return std::move(machine);
+        });
+      });
     if (all_.candidates.empty()) refuse_empty();
     evaluate_all();
-    leave_out_beaten();
-    tell_first_ranking();
+    find_beaten(all_.candidates);
+    report_first_ranking();
     auto const finalists = choose_finalists();
     evaluate_in_detail(finalists);
     rate_all();
@@ -89,12 +84,12 @@ class Comparer {
     refuse_at(brief_.generators.front().pos, text);
   }
 
-  void prepare(DesignCandidate const& candidate) {
+  void prepare(DesignCandidate const& candidate, std::function<Machine()> const& machine_with_settings) {
     auto& result = all_.candidates.emplace_back();
     auto& subject = subjects_.emplace_back();
     result.candidate = candidate;
     try {
-      auto const machine = evaluator_.machine(candidate);
+      auto const machine = machine_with_settings();
       result.title = machine.title;
       result.gpus = machine.all(PciKind::Gpu).size();
       result.bill = bill_of(machine, machine.name, context_.prices);
@@ -124,7 +119,7 @@ class Comparer {
     rate_all();
   }
 
-  void tell_first_ranking() const {
+  void report_first_ranking() const {
     if (!context_.first_ranking) return;
     auto first = all_;
     auto& candidates = first.candidates;
@@ -134,51 +129,6 @@ class Comparer {
     std::stable_sort(candidates.begin(), candidates.end(),
                      [](auto const& a, auto const& b) { return a.score > b.score; });
     context_.first_ranking(first);
-  }
-
-  // Whether a candidate with as many GPUs is as good in every job, takes no more of any part, costs and draws no more,
-  // and breaks no limit that the other one keeps. Of fewer GPUs a job of all of them may take less time, but it does
-  // less.
-  static bool beats(CandidateResult const& a, CandidateResult const& b) {
-    if (a.gpus != b.gpus) return false;
-    for (std::size_t j = 0; j < b.jobs.size(); ++j) {
-      if (!b.jobs[j].figures) continue;
-      if (!a.jobs[j].figures || a.jobs[j].figures->time > b.jobs[j].figures->time) return false;
-    }
-    if (b.power && (!a.power || *a.power > *b.power)) return false;
-    auto const& price = b.bill.price;
-    if (price && (!a.bill.price || a.bill.price->currency != price->currency || a.bill.price->amount > price->amount))
-      return false;
-    return (a.broken_limits.empty() || !b.broken_limits.empty()) && takes_no_more(a.bill, b.bill);
-  }
-
-  // Generated candidates that another one beats are left out. What beats one comes first in the order by time and
-  // parts, so it is enough to look at those that are kept.
-  void leave_out_beaten() {
-    auto& all = all_.candidates;
-    std::vector<std::size_t> order;
-    std::vector<std::pair<double, int>> size(all.size());  // the sums of times and of parts
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      if (all[i].jobs.empty()) continue;
-      order.push_back(i);
-      for (auto const& job : all[i].jobs) {
-        if (job.figures)
-          size[i].first += job.figures->time.value();
-        else
-          size[i].first = std::numeric_limits<double>::infinity();
-      }
-      for (auto const& line : all[i].bill.lines) size[i].second += line.count;
-    }
-    std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return size[a] < size[b]; });
-    std::vector<std::size_t> kept;
-    for (auto const i : order) {
-      throw_if_interrupted();
-      auto const better = std::find_if(kept.begin(), kept.end(), [&](auto k) { return beats(all[k], all[i]); });
-      if (!all[i].candidate.source.empty() && better != kept.end())
-        all[i].beaten_by = all[*better].candidate.name;
-      else
-        kept.push_back(i);
-    }
   }
 
   // Those that meet the limits first, then by score.
@@ -291,32 +241,6 @@ class Comparer {
         if (brief_.jobs[j].name == limit.job && times[j] > limit.at_most)
           broken.push_back(
               fmt::format("{} takes {}, above {}", limit.job, rounded_text(times[j]), rounded_text(limit.at_most)));
-  }
-
-  // Pareto: nobody is at least as good in score, price and power, and better in one. What is unknown does not count.
-  static void find_front(std::vector<CandidateResult>& all) {
-    auto const beats = [](CandidateResult const& a, CandidateResult const& b) {
-      bool better = a.score > b.score;
-      if (a.score < b.score) return false;
-      if (a.bill.price && b.bill.price && a.bill.price->currency == b.bill.price->currency) {
-        if (a.bill.price->amount > b.bill.price->amount) return false;
-        better = better || a.bill.price->amount < b.bill.price->amount;
-      } else if (b.bill.price) {
-        return false;
-      }
-      if (a.power && b.power) {
-        if (*a.power > *b.power) return false;
-        better = better || *a.power < *b.power;
-      } else if (b.power) {
-        return false;
-      }
-      return better;
-    };
-    for (auto& result : all)
-      result.on_front =
-          result.score > 0 && result.beaten_by.empty() && std::none_of(all.begin(), all.end(), [&](auto const& other) {
-            return &other != &result && other.score > 0 && beats(other, result);
-          });
   }
 
   // Those that were evaluated in detail and can do every job, the best first.

@@ -55,7 +55,7 @@ struct DesignContext {
   std::uint64_t seed = 1;
   Workers workers = {};
   MakeExecutor make_executor = {};  // the simulator; absent: the planner's estimates stand
-  // Told of the ranking by estimates, before the best are simulated.
+  // Called with the ranking by estimates, before the best are simulated.
   std::function<void(DesignComparison const&)> first_ranking = {};
 };
 

@@ -134,14 +134,10 @@ JobEvaluation evaluate_job(Scenario const& scenario, Model const& model, Approac
   } catch (PlanError const& error) {
     found.failure = error.what();
   } catch (InputError const& error) {  // the job's names do not fit this candidate
-    found.failure = message_of(error);
+    found.failure = error.first_message();
   }
   if (!found.failure.empty()) found = {.failure = found.failure, .figures = {}, .best = {}, .samples = {}};
   return found;
-}
-
-std::string message_of(InputError const& error) {
-  return error.diagnostics().empty() ? error.what() : error.diagnostics().front().message;
 }
 
 Json to_json(JobEvaluation const& evaluation) {

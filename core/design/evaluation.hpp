@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "core/workload/step_time.hpp"
-#include "lanewise/io/error.hpp"
 #include "lanewise/model/model.hpp"
 #include "lanewise/plan/executor.hpp"
 #include "lanewise/plan/plan.hpp"
@@ -78,9 +77,6 @@ struct EvaluationDetail {
 // Never throws for a job that cannot be done there.
 JobEvaluation evaluate_job(Scenario const& scenario, Model const& model, Approach const& approach,
                            PlannedJob::FindMachine const& find_machine, EvaluationDetail const& detail);
-
-// What an error says, without its place in the file, which is the same for all candidates.
-std::string message_of(InputError const& error);
 
 nlohmann::ordered_json to_json(JobEvaluation const& evaluation);
 // Of what to_json() wrote; every figure is the same.

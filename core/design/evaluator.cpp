@@ -167,7 +167,7 @@ std::string Evaluator::add_time(Subject const& subject, DesignJob const& job, st
                       try {
                         broken = &model(subject);
                       } catch (InputError const& error) {
-                        return {{"not_there", message_of(error)}};
+                        return {{"not_there", error.first_message()}};
                       }
                       JobEvaluation found;
                       auto const find = [this](std::string const& name) { return catalogue_.machine(name); };
@@ -179,7 +179,7 @@ std::string Evaluator::add_time(Subject const& subject, DesignJob const& job, st
                       } catch (PlanError const& error) {
                         found.failure = error.what();
                       } catch (InputError const& error) {
-                        found.failure = message_of(error);
+                        found.failure = error.first_message();
                       }
                       return to_json(found);
                     }});

@@ -199,13 +199,13 @@ std::string cluster_source(ServerChoice const& server, ClusterChoice const& choi
 
 class Generation {
  public:
-  Generation(CandidateGenerator const& generator, Catalogue& catalogue, GeneratedSummary& summary)
-      : generator_(generator), catalogue_(catalogue), summary_(summary) {}
+  using Take = std::function<void(GeneratedMachine, Machine)>;
+  Generation(CandidateGenerator const& generator, Catalogue& catalogue, GeneratedSummary& summary, Take const& take)
+      : generator_(generator), catalogue_(catalogue), summary_(summary), take_(take) {}
 
-  std::vector<GeneratedMachine> make() {
+  void make() {
     check_parts();
     for (auto const& choice : servers()) add(choice);
-    return std::move(machines_);
   }
 
  private:
@@ -233,6 +233,12 @@ class Generation {
     for (auto const& name : generator_.network_switch) part(name, PartKind::NetworkSwitch);
   }
 
+  void check_number(std::size_t combinations) const {
+    if (combinations > kMaxCombinations)
+      refuse_at(generator_.pos,
+                fmt::format("generate: more than {} combinations; leave some choices out", kMaxCombinations));
+  }
+
   // Every combination that differs: without switches their number says nothing, without NICs their place.
   std::vector<ServerChoice> servers() {
     std::vector<ServerChoice> all{{}};
@@ -244,9 +250,7 @@ class Generation {
           set(varied.back(), value);
         }
       all = std::move(varied);
-      if (all.size() > kMaxCombinations)
-        refuse_at(generator_.pos,
-                  fmt::format("generate: more than {} combinations; leave some choices out", kMaxCombinations));
+      check_number(all.size());
     };
     auto const& g = generator_;
     vary([&](auto const&) { return g.gpu; }, [](auto& c, auto const& v) { c.gpu = v; });
@@ -303,9 +307,7 @@ class Generation {
 
   void add(ServerChoice const& server) {
     for (auto const& cluster : clusters()) {
-      if (++summary_.combinations > kMaxCombinations)
-        refuse_at(generator_.pos,
-                  fmt::format("generate: more than {} combinations; leave some choices out", kMaxCombinations));
+      check_number(++summary_.combinations);
       report_progress({"generating candidates", "combinations", summary_.combinations, 0});
       try {
         add(server, cluster);
@@ -313,7 +315,7 @@ class Generation {
         ++summary_.excluded[excluded.why];
       } catch (InputError const& error) {
         // Without what each link of this combination takes: others are left out for the same reason.
-        std::string const why = error.diagnostics().empty() ? error.what() : error.diagnostics().front().message;
+        auto const why = error.first_message();
         ++summary_.excluded[why.substr(0, why.find(": "))];
       }
     }
@@ -332,27 +334,27 @@ class Generation {
         catalogue_.add(SourceText::from_memory(made.node_name, made.node_source));
       made.source = cluster_source(server, cluster, part(cluster.network_switch, PartKind::NetworkSwitch));
     }
-    made.fingerprint = fingerprint(catalogue_.machine_from(SourceText::from_memory(made.name, made.source)));
-    if (!fingerprints_.insert(made.fingerprint).second) {
+    auto machine = catalogue_.machine_from(SourceText::from_memory(made.name, made.source));
+    if (!fingerprints_.insert(fingerprint(machine)).second) {
       ++summary_.equivalent;
       return;
     }
     ++summary_.candidates;
-    machines_.push_back(std::move(made));
+    take_(std::move(made), std::move(machine));
   }
 
   CandidateGenerator const& generator_;
   Catalogue& catalogue_;
   GeneratedSummary& summary_;
-  std::vector<GeneratedMachine> machines_;
+  Take const& take_;
   std::set<std::string> fingerprints_;
 };
 
 }  // namespace
 
-std::vector<GeneratedMachine> generate_machines(CandidateGenerator const& generator, Catalogue& catalogue,
-                                                GeneratedSummary& summary) {
-  return Generation(generator, catalogue, summary).make();
+void generate_machines(CandidateGenerator const& generator, Catalogue& catalogue, GeneratedSummary& summary,
+                       std::function<void(GeneratedMachine, Machine)> const& take) {
+  Generation(generator, catalogue, summary, take).make();
 }
 
 }  // namespace lanewise

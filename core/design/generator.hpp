@@ -2,6 +2,7 @@
 // Candidates made from parts: every server, or cluster of such servers, that a few choices allow.
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -84,7 +85,6 @@ struct GeneratedMachine {
   std::string name;                    // made of the choices, so that more choices do not change it
   std::string source;                  // its machine or cluster file
   std::string node_name, node_source;  // of a cluster: its nodes' machine and its file
-  std::string fingerprint;
 };
 
 // What became of all combinations.
@@ -97,9 +97,10 @@ struct GeneratedSummary {
 };
 
 // Every combination that can be built: within the lanes of CPUs and switches and the ports of network switches. Makes
-// the nodes of clusters known to the catalogue. Adds to the summary. Throws InputError for a part that is not there or
-// of another kind, and where there are more than 20,000 combinations.
-std::vector<GeneratedMachine> generate_machines(CandidateGenerator const& generator, Catalogue& catalogue,
-                                                GeneratedSummary& summary);
+// the nodes of clusters known to the catalogue. Adds to the summary. `take` gets each with its machine, of which
+// thousands would not fit into memory. Throws InputError for a part that is not there or of another kind, and where
+// there are more than 20,000 combinations.
+void generate_machines(CandidateGenerator const& generator, Catalogue& catalogue, GeneratedSummary& summary,
+                       std::function<void(GeneratedMachine, Machine)> const& take);
 
 }  // namespace lanewise

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 #include "core/design/generator.hpp"
 #include "core/io/word.hpp"
@@ -21,28 +20,14 @@ std::vector<std::string> words(std::array<std::string_view, N> const& names) {
   return {names.begin(), names.end()};
 }
 
-FieldSpec list_of_words(std::string name, std::vector<std::string> allowed, std::string doc) {
-  return {.name = std::move(name),
-          .type = ValueType::List,
-          .doc = std::move(doc),
-          .words = std::move(allowed),
-          .item = ValueType::Word};
+FieldSpec list_field(std::string name, ValueType item, std::string doc, std::vector<std::string> words = {}) {
+  return {
+      .name = std::move(name), .type = ValueType::List, .doc = std::move(doc), .words = std::move(words), .item = item};
 }
 
-FieldSpec list_of_parts(std::string name, std::string doc, bool required = false) {
-  return {.name = std::move(name),
-          .type = ValueType::List,
-          .doc = std::move(doc),
-          .required = required,
-          .item = ValueType::Id};
-}
-
-FieldSpec list_of_counts(std::string name, std::string doc, bool required = false) {
-  return {.name = std::move(name),
-          .type = ValueType::List,
-          .doc = std::move(doc),
-          .required = required,
-          .item = ValueType::Count};
+FieldSpec required(FieldSpec field) {
+  field.required = true;
+  return field;
 }
 
 // The words of a list as enumerators; `absent` where the key is.
@@ -52,12 +37,11 @@ std::vector<T> words_of(MapReader& reader, std::string_view key, std::array<std:
   if (!reader.has(key)) return absent;
   std::vector<T> chosen;
   for (auto const* item : reader.items(key)) {
-    auto const found = std::find(names.begin(), names.end(), item->text);
-    if (found != names.end())
-      chosen.push_back(static_cast<T>(found - names.begin()));
+    auto const word = parse_word<T>(item->text, names, fmt::format("a choice of '{}'", key));
+    if (word.value)
+      chosen.push_back(*word.value);
     else
-      reader.fail(*item, fmt::format("'{}': '{}' is none of {}{}", key, item->text, fmt::join(names, ", "),
-                                     did_you_mean(item->text, words(names))));
+      reader.fail(*item, word.problem);
   }
   return chosen;
 }
@@ -66,13 +50,10 @@ std::vector<int> counts_of(MapReader& reader, std::string_view key, int least, i
   if (!reader.has(key)) return absent;
   std::vector<int> chosen;
   for (auto const* item : reader.items(key)) {
-    int value = 0;
-    auto const* const end = item->text.data() + item->text.size();
-    auto const [stop, error] = std::from_chars(item->text.data(), end, value);
-    if (error != std::errc() || stop != end || value < least || value > most)
-      reader.fail(*item, fmt::format("'{}': '{}' is no whole number from {} to {}", key, item->text, least, most));
+    if (auto const number = whole_number_in(*item, least, most))
+      chosen.push_back(*number);
     else
-      chosen.push_back(value);
+      reader.fail(*item, fmt::format("'{}': '{}' is no whole number from {} to {}", key, item->text, least, most));
   }
   return chosen;
 }
@@ -86,29 +67,33 @@ std::string_view to_string(NicPlace place) { return kNicPlaces[static_cast<std::
 MapSpec const& generator_spec() {
   static MapSpec const spec{
       "generate",
-      {list_of_parts("gpu", "GPUs, by part", true), list_of_counts("gpus", "how many GPUs a server has", true),
-       list_of_words("gpu_links", words(kLinks),
-                     "between GPUs of a server: switch (NVSwitch), pairs (bridges), mesh (each with each), none; "
-                     "required for GPUs with NVLink"),
+      {required(list_field("gpu", ValueType::Id, "GPUs, by part")),
+       required(list_field("gpus", ValueType::Count, "how many GPUs a server has")),
+       list_field("gpu_links", ValueType::Word,
+                  "between GPUs of a server: switch (NVSwitch), pairs (bridges), mesh (each with each), none; "
+                  "required for GPUs with NVLink",
+                  words(kLinks)),
        text_field("gpu_link_part", "of a mesh: the link; NVLink of the GPU's generation when absent"),
-       list_of_parts("cpu", "CPUs, by part", true),
-       list_of_counts("sockets", "how many CPUs a server has; 2 when absent"),
-       list_of_words(
-           "pcie", words(kShapes),
-           "direct: a root port a GPU; flat: switches below the first socket; dual_root: switches divided over "
-           "the sockets; cascaded: one switch below the first socket, others below it; direct when absent, "
-           "with 'switch' all of them"),
-       list_of_parts("switch", "PCIe switches, by part"),
-       list_of_counts("switches", "how many of them with GPUs a server has; 1, 2, 4 when absent"),
-       list_of_parts("nic", "NICs, by part"),
-       list_of_counts("nics", "how many NICs a server has; as many as GPUs when absent"),
-       list_of_words("nics_at", words(kNicPlaces),
-                     "below the switches, or root ports of the sockets; both when absent"),
-       list_of_counts("nodes", "how many servers; 1 when absent"),
-       list_of_parts("network_switch", "switches between servers, by part"),
-       list_of_words("rails", words(kYesNo), "whether NICs of one number have switches of their own; yes when absent"),
-       list_of_counts("tiers", "of network switches, 1 to 3; 1 when absent"),
-       list_of_counts("oversubscription", "cables down over cables up, of the lowest tier; 1 when absent"),
+       required(list_field("cpu", ValueType::Id, "CPUs, by part")),
+       list_field("sockets", ValueType::Count, "how many CPUs a server has; 2 when absent"),
+       list_field("pcie", ValueType::Word,
+                  "direct: a root port a GPU; flat: switches below the first socket; dual_root: switches divided over "
+                  "the sockets; cascaded: one switch below the first socket, others below it; direct when absent, "
+                  "with 'switch' all of them",
+                  words(kShapes)),
+       list_field("switch", ValueType::Id, "PCIe switches, by part"),
+       list_field("switches", ValueType::Count, "how many of them with GPUs a server has; 1, 2, 4 when absent"),
+       list_field("nic", ValueType::Id, "NICs, by part"),
+       list_field("nics", ValueType::Count, "how many NICs a server has; as many as GPUs when absent"),
+       list_field("nics_at", ValueType::Word, "below the switches, or root ports of the sockets; both when absent",
+                  words(kNicPlaces)),
+       list_field("nodes", ValueType::Count, "how many servers; 1 when absent"),
+       list_field("network_switch", ValueType::Id, "switches between servers, by part"),
+       list_field("rails", ValueType::Word, "whether NICs of one number have switches of their own; yes when absent",
+                  words(kYesNo)),
+       list_field("tiers", ValueType::Count, "of network switches, 1 to 3; 1 when absent"),
+       list_field("oversubscription", ValueType::Count,
+                  "cables down over cables up, of the lowest tier; 1 when absent"),
        settings_field("set")}};
   return spec;
 }

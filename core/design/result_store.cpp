@@ -69,8 +69,8 @@ void ResultStore::claim(std::string const& key) {
   if (is_shared()) append({{"key", key}, {"begun", true}});
 }
 
-void ResultStore::give_up(std::string const& why) {
-  if (is_shared()) append({{"given_up", why}});
+void ResultStore::give_up(GivenUpFor kind, std::string const& why) {
+  if (is_shared()) append({{"given_up", why}, {"kind", static_cast<int>(kind)}});
 }
 
 void ResultStore::refresh() {
@@ -127,7 +127,7 @@ void ResultStore::take(Json line, SourcePos const& at, bool is_old) {
   else if (line.contains("begun") && !is_old)
     claimed_.insert(key);
   else if (line.contains("given_up") && !is_old)
-    given_up_ = text("given_up");
+    given_up_ = {static_cast<GivenUpFor>(line.value("kind", 0)), text("given_up")};
 }
 
 void ResultStore::append(Json const& line) {

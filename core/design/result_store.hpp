@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -46,10 +47,16 @@ class ResultStore {
   [[nodiscard]] bool is_claimed(std::string const& key) const { return claimed_.contains(key); }
   // Reads what others wrote since.
   void refresh();
-  // Tells the others that this process gives up, and why.
-  void give_up(std::string const& why);
-  // What another process gave up for since this one began; empty: none did.
-  [[nodiscard]] std::string const& given_up() const { return given_up_; }
+  // What a process gave up for.
+  enum class GivenUpFor : std::uint8_t { OutOfMemory, Missing, Input, Defect };
+  struct GivenUp {
+    GivenUpFor kind = GivenUpFor::Defect;
+    std::string why;
+  };
+  // Tells the others that this process gives up.
+  void give_up(GivenUpFor kind, std::string const& why);
+  // That another process did since this one began; nullopt: none did.
+  [[nodiscard]] std::optional<GivenUp> const& given_up() const { return given_up_; }
   // After a fork: this process writes a file of its own.
   void begin_own_file();
 
@@ -70,7 +77,7 @@ class ResultStore {
   std::map<std::filesystem::path, File> files_;
   std::map<std::string, nlohmann::ordered_json> results_;
   std::set<std::string> claimed_;
-  std::string given_up_;
+  std::optional<GivenUp> given_up_;
 };
 
 }  // namespace lanewise

@@ -28,12 +28,6 @@ using Clock = std::chrono::steady_clock;
 // twice its own longest: then that process is taken to be gone.
 constexpr std::chrono::seconds kPatience{60};
 
-// What a process gave up for, before its words.
-constexpr char kOutOfMemory[] = "M";
-constexpr char kMissing[] = "N";
-constexpr char kInput[] = "I";
-constexpr char kDefect[] = "D";
-
 std::optional<int> number_in(char const* variable) {
   auto const* text = std::getenv(variable);
   if (text == nullptr) return std::nullopt;
@@ -75,12 +69,15 @@ class Worker {
 
   void look_around() {
     store_.refresh();
-    if (store_.given_up().empty()) return;
-    auto const& [kind, text] = std::pair(store_.given_up().substr(0, 1), store_.given_up().substr(1));
-    if (kind == kOutOfMemory) throw std::bad_alloc();
-    if (kind == kMissing) throw MissingError(text);
-    if (kind == kInput) throw InputError(text);
-    throw std::runtime_error(text);
+    if (!store_.given_up()) return;
+    auto const& [kind, why] = *store_.given_up();
+    switch (kind) {
+      case ResultStore::GivenUpFor::OutOfMemory: throw std::bad_alloc();
+      case ResultStore::GivenUpFor::Missing: throw MissingError(why);
+      case ResultStore::GivenUpFor::Input: throw InputError(why);
+      case ResultStore::GivenUpFor::Defect: break;
+    }
+    throw std::runtime_error(why);
   }
 
   void wait_for_others(std::function<bool()> const& is_anybody_there) {
@@ -150,13 +147,13 @@ class Pool {
       work();
     } catch (Interrupted const&) {
     } catch (std::bad_alloc const&) {
-      give_up(store, kOutOfMemory, "");
+      give_up(store, ResultStore::GivenUpFor::OutOfMemory, "");
     } catch (MissingError const& error) {
-      give_up(store, kMissing, error.what());
+      give_up(store, ResultStore::GivenUpFor::Missing, error.what());
     } catch (InputError const& error) {
-      give_up(store, kInput, error.what());
+      give_up(store, ResultStore::GivenUpFor::Input, error.what());
     } catch (std::exception const& error) {
-      give_up(store, kDefect, error.what());
+      give_up(store, ResultStore::GivenUpFor::Defect, error.what());
     }
     _exit(0);
   }
@@ -173,9 +170,9 @@ class Pool {
   }
 
  private:
-  static void give_up(ResultStore& store, std::string const& kind, std::string const& why) {
+  static void give_up(ResultStore& store, ResultStore::GivenUpFor kind, std::string const& why) {
     try {
-      store.give_up(kind + why);
+      store.give_up(kind, why);
     } catch (std::exception const&) {
       // Nothing can be written: the others find out by waiting.
     }

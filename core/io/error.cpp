@@ -32,6 +32,8 @@ std::string shown(std::vector<Diagnostic> const& diagnostics) {
 InputError::InputError(std::vector<Diagnostic> diagnostics)
     : Error(shown(diagnostics)), diagnostics_(std::move(diagnostics)) {}
 
+std::string InputError::first_message() const { return diagnostics_.empty() ? what() : diagnostics_.front().message; }
+
 void refuse_at(SourcePos pos, std::string message) {
   throw InputError(std::vector<Diagnostic>{{std::move(pos), std::move(message), {}}});
 }

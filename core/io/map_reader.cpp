@@ -53,6 +53,11 @@ Parsed<Integer> parse_count(std::string_view text) {
 
 }  // namespace
 
+std::optional<int> whole_number_in(YamlNode const& node, int least, int most) {
+  auto const number = node.kind == YamlKind::Scalar ? parse_count<int>(node.text).value : std::nullopt;
+  return number && *number >= least && *number <= most ? number : std::nullopt;
+}
+
 FieldSpec text_field(std::string name, std::string doc, bool required) {
   return {.name = std::move(name), .type = ValueType::Text, .doc = std::move(doc), .required = required};
 }

@@ -6,6 +6,7 @@
 //   MapReader gpu(node, kGpuSpec, source, diagnostics);   // reports unknown, duplicate and missing keys
 //   auto const memory = gpu.bytes("memory");              // reports a wrong unit; absent: nullopt
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -79,6 +80,9 @@ struct FieldSpec {
       ValueType::Text;       // of a List or Dictionary; a Custom with item Custom may be a list of its values too
   std::string pattern = {};  // of a Custom: a regular expression for a single value; empty: any text
 };
+
+// The whole number that a single value is; nullopt where it is none, or not between these.
+std::optional<int> whole_number_in(YamlNode const& node, int least, int most = std::numeric_limits<int>::max());
 
 // The two most common fields: any text, and true or false.
 FieldSpec text_field(std::string name, std::string doc, bool required = false);

@@ -42,7 +42,7 @@ double bytes_read(Workload const& workload) {
   auto touched = 1.0;  // of the experts, expected with uniform routing
   if (model.experts > 0)
     touched = 1 - std::pow(1 - static_cast<double>(model.experts_per_token) / model.experts, tokens);
-  auto const weights = (own.dense + own.experts * touched) * bits_of(workload.precision.weights) / 8.0;
+  auto const weights = (own.dense + own.experts * touched) * bytes_of(workload.precision.weights);
   auto const context = workload.batch.prompt + workload.batch.output / 2.0;
   return weights + workload.batch.concurrency * kv_bytes_of_rank(workload, context);
 }

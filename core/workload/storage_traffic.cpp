@@ -13,8 +13,6 @@
 namespace lanewise {
 namespace {
 
-double bytes_in(NumberFormat format) { return bits_of(format) / 8.0; }
-
 class StorageTraffic {
  public:
   explicit StorageTraffic(Workload const& workload)
@@ -45,17 +43,17 @@ class StorageTraffic {
                       Bytes(static_cast<std::int64_t>(std::ceil(bytes))), count, phase});
   }
 
-  // Ranks that hold the same weights, and over which zero divides what belongs to them.
-  [[nodiscard]] int replicas() const { return p_.zero == 3 && p_.shards > 0 ? p_.shards : p_.dp * p_.cp; }
-  [[nodiscard]] int expert_replicas() const { return p_.tp * p_.cp * p_.dp / (p_.ep * p_.expert_tp()); }
+  // Over which zero divides what belongs to the weights.
+  [[nodiscard]] int sharing_ranks() const { return p_.zero == 3 && p_.shards > 0 ? p_.shards : p_.replicas(); }
   // Parameters whose optimizer state a rank keeps.
   [[nodiscard]] double parameters_to_update() const {
-    return p_.zero == 0 ? own_.dense + own_.experts : own_.dense / replicas() + own_.experts / expert_replicas();
+    return p_.zero == 0 ? own_.dense + own_.experts
+                        : own_.dense / sharing_ranks() + own_.experts / p_.expert_replicas();
   }
 
   void add_weights() {
     auto const kept = p_.zero == 3 ? parameters_to_update() : own_.dense + own_.experts;
-    auto const layer = w_.offload.weights * kept / layers_ * bytes_in(w_.precision.weights);
+    auto const layer = w_.offload.weights * kept / layers_ * bytes_of(w_.precision.weights);
     auto const calls = layers_ * micro_;
     add("offload-weights-forward", "weights of a layer that are not in GPU memory", from(w_.offload.to),
         RankGroup::Each, layer, calls, StepPhase::Forward);
@@ -77,19 +75,19 @@ class StorageTraffic {
           layers_, StepPhase::Forward);
   }
 
-  // The CPU updates the weights, so gradients leave and weights come back. Buckets as those of replicas.
+  // The CPU updates the weights, so gradients leave and weights come back. Buckets are those of replicas.
   void add_optimizer() {
     auto const parameters = parameters_to_update();
-    auto const buckets = std::ceil(parameters / std::max(40e6, 1e6 * replicas()));
+    auto const buckets = gradient_buckets(parameters, sharing_ranks());
     add("offload-gradients", "gradients for the optimizer on the CPU, in buckets", to(w_.offload.to), RankGroup::Each,
-        parameters / buckets * bytes_in(w_.precision.gradients), buckets, StepPhase::Gradients);
+        parameters / buckets * bytes_of(w_.precision.gradients), buckets, StepPhase::Gradients);
     add("offload-updated", "weights that the optimizer updated", from(w_.offload.to), RankGroup::Each,
-        parameters * bytes_in(w_.precision.weights), 1, StepPhase::Once);
+        parameters * bytes_of(w_.precision.weights), 1, StepPhase::Once);
   }
 
   void add_checkpoint(Checkpoint const& checkpoint) {
     double const all = checkpoint.bytes_per_parameter;
-    auto const weights = std::min(all, bytes_in(w_.precision.weights));
+    auto const weights = std::min(all, bytes_of(w_.precision.weights));
     auto const save = [&](std::string const& id, std::string const& what, RankGroup among, double bytes) {
       auto const count = 1.0 / checkpoint.every;
       add(id, what + ", to host memory", Exchange::ToHost, among, bytes, count, StepPhase::Once);
@@ -107,7 +105,7 @@ class StorageTraffic {
       save("checkpoint-state", "a part of the optimizer state", RankGroup::Each,
            parameters_to_update() * (all - weights));
     } else {
-      auto const among = replicas() < p_.dp * p_.cp ? RankGroup::FirstShards : RankGroup::Each;
+      auto const among = sharing_ranks() < p_.replicas() ? RankGroup::FirstShards : RankGroup::Each;
       save("checkpoint", "a part of weights and optimizer state", among, parameters_to_update() * all);
     }
   }

@@ -1,5 +1,5 @@
 #pragma once
-// Figures of tokens that a workload takes from files: how many each expert gets, and how long computing of so many
+// Figures of tokens that a workload takes from files: how many each expert gets, and how long computing of as many
 // takes.
 #include <filesystem>
 #include <string>

@@ -111,8 +111,7 @@ class TrafficOfTrace {
     if (node.collective == TraceCollective::AllGather) {
       auto const ranks = static_cast<std::int64_t>(group.size());
       if (bytes > std::numeric_limits<std::int64_t>::max() / ranks)
-        refuse_at({step_.trace.file, 0, 0},
-                  fmt::format("node {}: an all_gather of {} B of each of {} ranks", node.id, bytes, ranks));
+        refuse(node, fmt::format("an all_gather of {} B of each of {} ranks is too large", bytes, ranks));
       bytes *= ranks;
     }
     if (bytes == 0) return std::nullopt;

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 
 #include "core/workload/chakra/trace_reader.hpp"
@@ -99,14 +98,12 @@ std::map<std::string, std::vector<int>> read_rank_groups(SourceText const& sourc
   for (auto const& entry : root.entries) {
     auto& ranks = groups[entry.key];
     for (auto const& item : entry.value.items) {
-      int rank = -1;
-      auto const* const end = item.text.data() + item.text.size();
-      auto const [stop, error] = std::from_chars(item.text.data(), end, rank);
-      if (item.kind != YamlKind::Scalar || error != std::errc() || stop != end || rank < 0 || rank >= kMaxTracedRanks)
+      auto const rank = whole_number_in(item, 0, kMaxTracedRanks - 1);
+      if (!rank)
         refuse(item, fmt::format("group '{}': a rank is a number from 0 to {}", entry.key, kMaxTracedRanks - 1));
-      if (std::find(ranks.begin(), ranks.end(), rank) != ranks.end())
-        refuse(item, fmt::format("group '{}' has rank {} twice", entry.key, rank));
-      ranks.push_back(rank);
+      if (std::find(ranks.begin(), ranks.end(), *rank) != ranks.end())
+        refuse(item, fmt::format("group '{}' has rank {} twice", entry.key, *rank));
+      ranks.push_back(*rank);
     }
     if (ranks.empty()) refuse(entry.value, fmt::format("group '{}' is a list of ranks", entry.key));
   }

@@ -19,7 +19,6 @@ constexpr std::array<std::string_view, 13> kExchanges{
 constexpr std::array<std::string_view, 8> kPhases{"forward", "backward", "gradients",  "weights",
                                                   "once",    "ahead",    "afterwards", "traced"};
 
-double bytes_of(NumberFormat format) { return bits_of(format) / 8.0; }
 Bytes whole(double bytes) { return Bytes(static_cast<std::int64_t>(std::ceil(bytes))); }
 
 class TrafficBuilder {
@@ -185,8 +184,8 @@ class TrafficBuilder {
 
   void add_replicas() {
     auto const own = parameters_of_rank(w_);
-    auto const replicas = p_.dp * p_.cp;
-    auto const expert_replicas = p_.tp * p_.cp * p_.dp / (p_.ep * p_.expert_tp());
+    auto const replicas = p_.replicas();
+    auto const expert_replicas = p_.expert_replicas();
     if (p_.zero == 3) {
       auto const shards = p_.shards > 0 ? p_.shards : replicas;
       add_sharded("fsdp", RankGroup::Shards, shards, own.dense);
@@ -213,10 +212,9 @@ class TrafficBuilder {
         layer * bytes_of(w_.precision.gradients), calls, StepPhase::Backward);
   }
 
-  // In buckets as Megatron-LM makes them: max(40 million, 1 million x replicas) parameters.
   void add_gradients(std::string const& id, RankGroup among, int ranks, double parameters) {
     if (ranks == 1 || parameters == 0) return;
-    auto const buckets = std::ceil(parameters / std::max(40e6, 1e6 * ranks));
+    auto const buckets = gradient_buckets(parameters, ranks);
     auto const bucket = parameters / buckets;
     if (p_.zero == 0)
       return add(id + "-gradients", "gradients, in buckets", Exchange::AllReduce, among,
@@ -292,6 +290,10 @@ RankParameters parameters_of_rank(Workload const& workload) {
   auto const experts = static_cast<double>(workload.model.expert_parameters());
   auto const dense = static_cast<double>(workload.model.parameters) - experts;
   return {dense / p.tp / p.pp, experts / p.expert_tp() / p.ep / p.pp};
+}
+
+double gradient_buckets(double parameters, int replicas) {
+  return std::ceil(parameters / std::max(40e6, 1e6 * replicas));
 }
 
 double expected_expert_ranks(LanguageModel const& model, int ep) {

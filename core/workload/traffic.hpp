@@ -77,6 +77,8 @@ struct RankParameters {
   double experts = 0;
 };
 RankParameters parameters_of_rank(Workload const& workload);
+// In how many pieces Megatron-LM sends gradients: of max(40 million, 1 million x replicas) parameters each.
+double gradient_buckets(double parameters, int replicas);
 // Distinct ranks that have some of a token's experts, expected with uniform routing.
 double expected_expert_ranks(LanguageModel const& model, int ep);
 // Tokens of the busiest rank of a group of `ep` over the mean: as stated, or of the experts that were counted, of which

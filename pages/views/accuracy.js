@@ -1,14 +1,10 @@
 // Draws accuracy/1 (lanewise accuracy): predictions against measurements, by class and by file, and the worst points.
 {
-  const { section, facts, legend, table, time, rate, bytes, percent, category } = lanewise;
-  const grouped = d3.format(",");
-  const isThere = (value) => value !== undefined && value !== null;
+  const { section, facts, legend, table, time, bytes, percent, category, grouped, isThere, isRate, figure,
+    figureText } = lanewise;
   const shareText = (share) => (isThere(share) ? percent(share) : "");
 
   // ---------------------------------------------------------------------------------- figures of a point
-  const isRate = (point) => point.quantity === "bandwidth";
-  const figure = (point, name) => point[`${name}_${isRate(point) ? "GBps" : "us"}`];
-  const figureText = (point, value) => (isRate(point) ? rate(value) : time(value));
   const describe = (point) => {
     const text = (name) => figureText(point, figure(point, name));
     const lines = [point.measurement, `${point.series}: ${point.transfer}, ${bytes(point.bytes)}`, point.group,
@@ -27,14 +23,13 @@
 
   // ---------------------------------------------------------------------------------- the plot of all points
   const quantities = {
-    bandwidth: { text: "rates", unit: "GB/s", text_of: rate, isIn: (point) => point.quantity === "bandwidth" },
-    makespan: { text: "times of collectives and sets", unit: "us", text_of: time,
-      isIn: (point) => point.quantity === "makespan" },
-    latency: { text: "latencies", unit: "us", text_of: time, isIn: (point) => point.quantity === "latency" },
+    bandwidth: { text: "rates", unit: "GB/s", isIn: isRate },
+    makespan: { text: "times of collectives and sets", unit: "us", isIn: (point) => point.quantity === "makespan" },
+    latency: { text: "latencies", unit: "us", isIn: (point) => point.quantity === "latency" },
   };
   // What the plot's axes are. The line is where predicted and measured figures are equal, the dashed ones a factor of
   // 2 off.
-  const plain = (value) => d3.format(",")(+value.toPrecision(3));
+  const plain = (value) => grouped(+value.toPrecision(3));
   const kindsOfAxes = {
     both: { text: "predicted against measured", along: (point) => figure(point, "measured"),
       up: (point) => figure(point, "predicted"),
@@ -158,12 +153,9 @@
         const { key } = d3.event;
         if (key === "ArrowLeft" || key === "ArrowRight") select(plot, beside(byPlace, key === "ArrowLeft" ? -1 : 1));
         else if (key === "ArrowUp" || key === "ArrowDown") select(plot, beside(byError, key === "ArrowUp" ? -1 : 1));
-        else if (key === "+" || key === "=") zoom.scaleBy(plot.over, 1.5,
-          plot.selected && [plot.x(plot.selected.along), plot.y(plot.selected.up)]);
-        else if (key === "-") zoom.scaleBy(plot.over, 1 / 1.5);
-        else if (key === "0") zoom.transform(plot.over, d3.zoomIdentity);
         else if (key === "Escape") select(plot, null);
-        else return;
+        else if (!lanewise.zoomByKey(key, zoom, plot.over,
+          plot.selected && [plot.x(plot.selected.along), plot.y(plot.selected.up)])) return;
         d3.event.preventDefault();
       });
   };

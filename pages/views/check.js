@@ -1,8 +1,6 @@
 // Draws verdict/1 (lanewise check): what was expected of each scenario, and what was found. Failures come first.
 {
-  const { section, facts, table, time, rate, bytes, percent, category } = lanewise;
-  const grouped = d3.format(",");
-  const isThere = (value) => value !== undefined && value !== null;
+  const { section, facts, table, time, rate, bytes, percent, category, grouped, isThere } = lanewise;
 
   // ---------------------------------------------------------------------------------- words and marks of a verdict
   // A mark of another shape beside the word: colour alone tells too little.

@@ -33,7 +33,6 @@
         : d3.sum(values, (one) => one.count),
     }));
   };
-  const kindOfFabric = (kind) => kind.replace(/_/g, " ");
   const switchLines = (one, fabric) => {
     const isDirect = fabric.kind === "direct";
     const stem = one.names[0].replace(/^.*\//, "").replace(/[\d.].*$/, "");
@@ -228,7 +227,7 @@
     const classes = switchClasses(fabric);
     const lines = [...cableLines(fabric, classes), ...nicLines(classes, kindOfNode)];
     for (const one of classes) one.lines = switchLines(one, fabric);
-    const words = [fabric.fabric, kindOfFabric(fabric.kind)];
+    const words = [fabric.fabric, lanewise.spaced(fabric.kind)];
     if (fabric.routing) words.push(`routing ${fabric.routing}`);
     if (fabric.flows_per_pair) words.push(`${fabric.flows_per_pair} flows a pair`);
     return { classes, lines, title: words.filter((word) => word).join(", ") };

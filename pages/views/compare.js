@@ -1,9 +1,8 @@
 // Draws comparison/1 (lanewise compare): two runs of one plan, step by step.
 // Lends lanewise.drawComparison to the view of a verdict.
 {
-  const { section, facts, legend, table, time, percent, category, choice, bars, modeWords } = lanewise;
-  const grouped = d3.format(",");
-  const isThere = (value) => value !== undefined && value !== null;
+  const { section, facts, legend, table, time, percent, category, choice, bars, modeWords, grouped,
+    isThere } = lanewise;
 
   const orders = {
     share: { text: "largest difference in percent", of: (step) => -Math.abs(step.error) },

@@ -1,9 +1,8 @@
 // Draws design_result/1: which of several machines is the fastest for these jobs, what it costs, what a failure costs,
 // and how sure that is.
 {
-  const { section, facts, legend, table, withTip, category, rounded, rate, time, percent, widthOf } = lanewise;
+  const { section, facts, legend, table, withTip, category, rounded, rate, time, percent, widthOf, grouped } = lanewise;
   const kDecided = 0.9;  // of draws; as the text output has it
-  const grouped = d3.format(",");
   const times = (ratio) => (ratio >= 100 ? `${rounded(ratio)} x` : `${ratio.toFixed(2)} x`);
   const heading = (root, text) => d3.select(root).append("h3").style("font-size", "1rem")
     .style("margin", ".9rem 0 .2rem")

@@ -1,8 +1,7 @@
 // Draws judgement/1 (lanewise judge): measured figures against the predicted ones, graded, and what may be wrong.
 {
-  const { section, facts, legend, table, time, rate, bytes, percent, rounded } = lanewise;
-  const grouped = d3.format(",");
-  const isThere = (value) => value !== undefined && value !== null;
+  const { section, facts, legend, table, bytes, percent, rounded, grouped, plural, isThere, isRate, figure,
+    figureText } = lanewise;
 
   // ---------------------------------------------------------------------------------- grades
   // Every grade has a shape of its own, so that none depends on its colour.
@@ -32,9 +31,6 @@
   };
 
   // ---------------------------------------------------------------------------------- figures of a point
-  const isRate = (point) => point.quantity === "bandwidth";
-  const figure = (point, name) => point[`${name}_${isRate(point) ? "GBps" : "us"}`];
-  const figureText = (point, value) => (isRate(point) ? rate(value) : time(value));
   // How fast it is, in terms of the prediction: more is better, whether rates or times were measured.
   const relative = (point, value) => (isRate(point) ? value / figure(point, "predicted")
     : figure(point, "predicted") / value);
@@ -162,10 +158,8 @@
       .style("margin", ".6rem 0");
     box.append("h3").style("margin", 0).text(`${i + 1}. ${cause.text}`);
     const explained = [];
-    if (cause.explained > 0)
-      explained.push(`${grouped(cause.explained)} ${cause.explained === 1 ? "figure" : "figures"}`);
-    if (cause.refusals > 0)
-      explained.push(`${grouped(cause.refusals)} ${cause.refusals === 1 ? "refusal" : "refusals"}`);
+    if (cause.explained > 0) explained.push(plural(cause.explained, "figure", "figures"));
+    if (cause.refusals > 0) explained.push(plural(cause.refusals, "refusal", "refusals"));
     const list = box.append("dl").style("margin", ".3rem 0").style("display", "grid")
       .style("grid-template-columns", "max-content 1fr").style("gap", ".1rem 1rem");
     const add = (term, text) => {

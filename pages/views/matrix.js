@@ -1,13 +1,11 @@
 // Draws matrix/1: one figure for every pair of places, or for every class of pairs of a large machine.
 {
-  const { section, facts, legend, amountLegend, table, amount, category, rounded, rate, time, bytes } = lanewise;
+  const { section, facts, legend, amountLegend, table, amount, category, rounded, rate, time, timeUnit, bytes, grouped,
+    plural } = lanewise;
+
   // ---------------------------------------------------------------------------------- figures of a pair
   const isSelf = (entry) => entry.from === entry.to;
   const pairsOf = (entry) => entry.pairs || 1;
-  const grouped = d3.format(",");
-  const plural = (count, one, many) => `${grouped(count)} ${count === 1 ? one : many}`;
-
-  const timeUnit = (most) => [[1e6, "s"], [1e3, "ms"], [1, "us"]].find(([least]) => most >= least) || [1e-3, "ns"];
 
   // What can be shown of these pairs. A figure has a number or a word for each.
   const figuresOf = (result, entries) => {

@@ -1,10 +1,8 @@
 // Draws set_report/1 (lanewise report): many transfers at once against their lower bound; and library_report/1: what a
 // library does with collectives, beside the best plan.
 {
-  const { section, facts, legend, amountLegend, table, time, rate, bytes, percent, rounded, amount, category,
-    inkOn } = lanewise;
-  const grouped = d3.format(",");
-  const isThere = (value) => value !== undefined && value !== null;
+  const { section, facts, legend, amountLegend, table, time, rate, bytes, percent, rounded, amount, category, inkOn,
+    grouped, isThere, spaced } = lanewise;
   const unique = (rows, key) => [...new Set(rows.map((row) => row[key]))];
 
   // ---------------------------------------------------------------------------------- a grid of machines by kinds
@@ -143,7 +141,7 @@
 
   // ---------------------------------------------------------------------------------- collectives of a library
   const ratioOf = (row) => (isThere(row.time_us) && row.best_us > 0 ? row.time_us / row.best_us : undefined);
-  const bySize = (row) => `${row.op.replace(/_/g, " ")}, ${bytes(row.bytes)}`;
+  const bySize = (row) => `${spaced(row.op)}, ${bytes(row.bytes)}`;
   const rowTip = (row) => (row.refused ? `${bySize(row)}: ${row.library} does not do it: ${row.refused}`
     : [`${row.machine}: ${bySize(row)}`,
       `${row.library}, ${row.algorithm} ${row.protocol}: ${time(row.time_us)}, `
@@ -203,7 +201,7 @@
     show = byMachine(section(root, "Library and best plan"), rows, drawCollectives);
     table(section(root, "All collectives").node(),
       [{ name: "machine", value: (row) => row.machine },
-        { name: "collective", value: (row) => row.op.replace(/_/g, " ") },
+        { name: "collective", value: (row) => spaced(row.op) },
         { name: "size", value: (row) => row.bytes, text: (row) => bytes(row.bytes) },
         { name: "library", value: (row) => row.library },
         { name: "does it by", value: (row) => (row.refused ? row.refused : `${row.algorithm} ${row.protocol}`),

@@ -1,10 +1,8 @@
 // Draws trace/2 (lanewise run): when each step of a plan ran, and what was busy.
 {
   const { section, facts, legend, table, time, rate, bytes, percent, rounded, category, inkOn } = lanewise;
-  const { choice, bars, widthOf, fitText, sharpCanvas, inWindow, zoomFilter, coloursOf, holds, modeWords } = lanewise;
-  const grouped = d3.format(",");
-  const plural = (count, one, many) => `${grouped(count)} ${count === 1 ? one : many}`;
-  const isThere = (value) => value !== undefined && value !== null;
+  const { choice, bars, widthOf, fitText, sharpCanvas, inWindow, zoomFilter, zoomByKey, coloursOf, holds } = lanewise;
+  const { grouped, plural, isThere, timeUnit, spaced, byName, modeWords } = lanewise;
 
   // ---------------------------------------------------------------------------------- steps
   const duration = (step) => step.end_us - step.start_us;
@@ -28,8 +26,6 @@
   };
 
   // ---------------------------------------------------------------------------------- layout of the timeline
-  const byName = (a, b) => a.localeCompare(b, "en", { numeric: true });
-
   // Steps of one row that overlap stand in lanes of it: each takes the first lane that is free.
   const intoLanes = (steps, end) => {
     const free = [];
@@ -73,7 +69,6 @@
   };
 
   // ---------------------------------------------------------------------------------- drawing the timeline
-  const timeUnit = (most) => [[1e6, "s"], [1e3, "ms"], [1, "us"]].find(([least]) => most >= least) || [1e-3, "ns"];
   const kTop = 24;
   const kProfile = 64;  // pixels of the curve of the total rate, below the rows
 
@@ -241,12 +236,8 @@
         if (view.steps.length === 0) return;
         if (key.startsWith("Arrow") || key === "Home" || key === "End") select(view, stepBeside(view, key), true);
         else if (key === "Enter" && view.selected) pickMoment((view.selected.start_us + view.selected.end_us) / 2);
-        else if (key === "+" || key === "=") view.zoom.scaleBy(view.over, 1.5,
-          view.selected && [view.x(view.selected.start_us), 0]);
-        else if (key === "-") view.zoom.scaleBy(view.over, 1 / 1.5);
-        else if (key === "0") view.zoom.transform(view.over, d3.zoomIdentity);
         else if (key === "Escape") select(view, null);
-        else return;
+        else if (!zoomByKey(key, view.zoom, view.over, view.selected && [view.x(view.selected.start_us), 0])) return;
         d3.event.preventDefault();
       });
   };
@@ -441,7 +432,7 @@
       const { library, algorithm, protocol, channels } = result.library;
       pairs.push(["library", library], ["algorithm",
         `${algorithm} ${protocol}, ${plural(channels, "channel", "channels")}`]);
-    } else if (result.algorithm) pairs.push(["algorithm", result.algorithm.replace(/_/g, " ")]);
+    } else if (result.algorithm) pairs.push(["algorithm", spaced(result.algorithm)]);
     pairs.push(["steps", grouped(result.steps.length)]);
     facts(made.node(), pairs);
     const shares = (result.binding || []).map((part) => `${part.name} (${percent(part.share, 0)})`);
@@ -495,7 +486,6 @@
         changed();
       }, 150);
     });
-    return controls;
   };
 
   const timelineSection = (root, state) => {
@@ -503,7 +493,7 @@
       "Drag moves, Ctrl or Shift and the wheel zoom, a click takes that moment. With the keyboard: left and right go "
       + "from step to step in order of their start, up and down to the row beside, + and - zoom, 0 shows the "
       + "whole run.");
-    const controls = stepControls(made.node(), state, () => draw());
+    stepControls(made.node(), state, () => draw());
     const colours = made.append("div");
     const canvas = made.append("div");
     const moment = section(root, "What is under way at one moment",
@@ -535,13 +525,13 @@
     slider = momentControls(moment.node(), state, changeMoment);
     now.raise();
     draw();
-    return { controls, stepsMade };
+    return stepsMade;
   };
 
   lanewise.view("trace/2", (root, result, machine) => {
     runFacts(root, result);
     if (result.steps.length === 0) return;
-    const { stepsMade } = timelineSection(root, stateOf(result));
+    const stepsMade = timelineSection(root, stateOf(result));
     loadSection(root, result, machine);
     resourceSection(root, result);
     stepsMade.raise();  // the longest comes last

@@ -1,7 +1,7 @@
 // Draws whatif/1 (what a change of settings does to every pair) and fault_report/1 (what each failure costs).
 // Lends lanewise.faultReport to the view of designs.
 {
-  const { section, facts, legend, table, rounded, rate, time, percent } = lanewise;
+  const { section, facts, legend, table, rounded, rate, time, percent, isThere, byName } = lanewise;
   const kBefore = "#8c8c8c";
   const kMostBars = 40;  // more would not be read; the table has all
   const isTime = (change) => change.figure === "latency";
@@ -13,7 +13,7 @@
   const after = (change) => (isTime(change) ? change.after_us : change.after_GBps);
   const pairText = (change) => `${change.from} ${change.figure === "both ways" ? "<>" : ">"} ${change.to}`;
   const figureText = (change, value, mechanism) => {
-    if (value === null || value === undefined) return mechanism ? "unknown" : "no way";
+    if (!isThere(value)) return mechanism ? "unknown" : "no way";
     return isTime(change) ? time(value) : rate(value);
   };
   // How much worse a figure is, as a factor: above 1 is worse. A way that is gone is the worst.
@@ -77,8 +77,7 @@
   // Pairs that change alike are given by one of them. Only where each stands alone it is known where all are.
   const ratioMap = (root, figure, changes) => {
     if (changes.length < 2 || changes.some((change) => change.pairs !== 1)) return;
-    const names = [...new Set(d3.merge(changes.map((change) => [change.from, change.to])))]
-      .sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
+    const names = [...new Set(d3.merge(changes.map((change) => [change.from, change.to])))].sort(byName);
     const found = new Map();
     for (const change of changes) {
       found.set(`${change.from}>${change.to}`, change);

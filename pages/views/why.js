@@ -1,6 +1,6 @@
 // Why a transfer takes its way (why/1), and why a run takes its time (why_run/1).
 (() => {
-  const spaced = (word) => word.replace(/_/g, " ");
+  const { spaced } = lanewise;
   const wayText = (candidate) => {
     const words = [spaced(candidate.mechanism)];
     if (candidate.drive === "pull") words.push("(pull)");
@@ -276,7 +276,7 @@
     const section = lanewise.section(root, `Why the run on ${result.machine} takes so long`);
     const pairs = [["makespan", lanewise.time(result.makespan_us)]];
     if (result.bound_us) pairs.push(["lower bound", lanewise.time(result.bound_us)]);
-    if (result.gap !== undefined && result.gap !== null) pairs.push(["above the bound", lanewise.percent(result.gap)]);
+    if (lanewise.isThere(result.gap)) pairs.push(["above the bound", lanewise.percent(result.gap)]);
     if (result.algorithm) pairs.push(["algorithm", spaced(result.algorithm)]);
     if (result.bus_bandwidth_GBps) pairs.push(["bus bandwidth", lanewise.rate(result.bus_bandwidth_GBps)]);
     pairs.push(["mode", result.mode]);

@@ -1,8 +1,7 @@
 // Draws the result of lanewise workload: what goes between the ranks of a language model, and where a step's time goes.
 {
-  const { section, facts, legend, table, time, rate, bytes, percent, category, inkOn } = lanewise;
-  const grouped = d3.format(",");
-  const isThere = (value) => value !== undefined && value !== null;
+  const { section, facts, legend, table, time, rate, bytes, percent, category, inkOn, grouped, isThere,
+    spaced } = lanewise;
 
   // ---------------------------------------------------------------------------------- words
   const stepNames = { train: "step", prefill: "time to the first token", decode: "time of a token",
@@ -166,7 +165,7 @@
 
   const drawWorkload = (root, result) => {
     const made = section(root, result.trace ? `Trace ${result.trace}`
-      : `${result.model}, ${(result.mode || "").replace(/_/g, " ")}`);
+      : `${result.model}, ${spaced(result.mode || "")}`);
     const pairs = [["ranks", grouped(result.ranks)]];
     if (result.trace) pairs.push(["nodes of the trace", grouped(result.nodes)]);
     if (result.parallel) pairs.push(["parallel", parallelText(result.parallel)]);

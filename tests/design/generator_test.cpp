@@ -33,7 +33,11 @@ struct Generated {
   std::vector<GeneratedMachine> machines;
   Catalogue catalogue = test::bundled();
 
-  explicit Generated(std::string const& keys) { machines = generate_machines(generator_of(keys), catalogue, summary); }
+  explicit Generated(std::string const& keys) : Generated(generator_of(keys)) {}
+  explicit Generated(CandidateGenerator const& generator) {
+    generate_machines(generator, catalogue, summary,
+                      [&](GeneratedMachine made, Machine const&) { machines.push_back(std::move(made)); });
+  }
   [[nodiscard]] std::vector<std::string> names() const {
     std::vector<std::string> names;
     for (auto const& machine : machines) names.push_back(machine.name);
@@ -93,14 +97,12 @@ TEST(Generator, RulesExclude) {
 
 // One socket: dual_root is impossible, and flat with one switch is the only way.
 TEST(Generator, TheSameMachineIsThereOnce) {
-  auto const text = std::string(kServer) + ", pcie: [flat], switches: [1]";
-  auto catalogue = test::bundled();
-  GeneratedSummary summary;
-  auto generator = generator_of(text);
+  auto generator = generator_of(std::string(kServer) + ", pcie: [flat], switches: [1]");
   generator.gpus = {8, 8};
-  EXPECT_EQ(generate_machines(generator, catalogue, summary).size(), 1U);
-  EXPECT_EQ(summary.equivalent, 1U);
-  EXPECT_EQ(summary.candidates, 1U);
+  Generated const generated(generator);
+  EXPECT_EQ(generated.machines.size(), 1U);
+  EXPECT_EQ(generated.summary.equivalent, 1U);
+  EXPECT_EQ(generated.summary.candidates, 1U);
 }
 
 TEST(Generator, LinksOfGpus) {
@@ -171,13 +173,7 @@ TEST(Generator, WhatBreaksALimitBeatsNothingThatKeepsIt) {
 }
 
 TEST(Generator, BadChoicesAreNamed) {
-  auto const error = [](std::string const& keys) {
-    return test::input_error([&] {
-      auto catalogue = test::bundled();
-      GeneratedSummary summary;
-      generate_machines(generator_of(keys), catalogue, summary);
-    });
-  };
+  auto const error = [](std::string const& keys) { return test::input_error([&] { Generated{keys}; }); };
   EXPECT_THAT(error("gpu: [l40], gpus: [8], cpu: [epyc-9575f]"), HasSubstr("did you mean 'l4'"));
   EXPECT_THAT(error("gpu: [epyc-9575f], gpus: [8], cpu: [epyc-9575f]"), HasSubstr("is a cpu, and a gpu is wanted"));
   EXPECT_THAT(error("gpu: [h200-sxm5-141g], gpus: [8], cpu: [epyc-9575f]"), HasSubstr("say 'gpu_links'"));

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <tuple>
 
 #include "core/io/spelling.hpp"
@@ -60,11 +59,9 @@ void FabricReader::read_torus() {
   std::vector<std::size_t> sizes;
   std::size_t all = 1;
   for (auto const* item : reader_.items("dimensions")) {
-    int size = 0;
-    auto const [end, error] = std::from_chars(item->text.data(), item->text.data() + item->text.size(), size);
-    if (error != std::errc() || end != item->text.data() + item->text.size() || size < 1)
-      return reader_.fail(*item, "a dimension of a torus is a whole number from 1");
-    sizes.push_back(static_cast<std::size_t>(size));
+    auto const size = whole_number_in(*item, 1);
+    if (!size) return reader_.fail(*item, "a dimension of a torus is a whole number from 1");
+    sizes.push_back(static_cast<std::size_t>(*size));
     all *= sizes.back();
     if (all > kMaxSwitches) return reader_.fail(*item, fmt::format("a torus has at most {} switches", kMaxSwitches));
   }

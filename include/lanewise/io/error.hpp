@@ -34,6 +34,8 @@ class InputError : public Error {
   explicit InputError(std::vector<Diagnostic> diagnostics);
   explicit InputError(std::string_view message) : Error(std::string(message)) {}
   [[nodiscard]] std::vector<Diagnostic> const& diagnostics() const { return diagnostics_; }
+  // The first problem in its own words, without its place.
+  [[nodiscard]] std::string first_message() const;
 
  private:
   std::vector<Diagnostic> diagnostics_;

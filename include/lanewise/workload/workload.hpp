@@ -27,6 +27,7 @@ std::string_view to_string(WorkloadMode mode);
 enum class NumberFormat : std::uint8_t { Fp32, Bf16, Fp16, Fp8, Fp4 };
 std::string_view to_string(NumberFormat format);
 int bits_of(NumberFormat format);  // scales of blocks are left out
+inline double bytes_of(NumberFormat format) { return bits_of(format) / 8.0; }
 
 // In which format each thing is sent, kept or computed.
 struct Precisions {
@@ -61,6 +62,9 @@ struct Parallelism {
   friend bool operator==(Parallelism const&, Parallelism const&) = default;
   [[nodiscard]] int ranks() const { return tp * cp * pp * dp; }
   [[nodiscard]] int expert_tp() const { return etp == 0 ? tp : etp; }
+  // Ranks that have the same weights: outside experts, and of experts.
+  [[nodiscard]] int replicas() const { return dp * cp; }
+  [[nodiscard]] int expert_replicas() const { return tp * cp * dp / (ep * expert_tp()); }
 };
 
 struct Batch {
@@ -136,7 +140,7 @@ struct FittedStep {
   friend bool operator==(FittedStep const&, FittedStep const&) = default;
 };
 
-// How long computing of so many tokens was measured to take.
+// How long computing was measured to take, by the number of tokens.
 struct ComputeTable {
   struct Row {
     double tokens = 0;

@@ -1,6 +1,7 @@
 #include "core/planner/collectives/algorithms/hierarchical.hpp"
 
 #include <bit>
+#include <utility>
 
 #include "core/planner/collective_limits.hpp"
 #include "core/planner/collectives/algorithms/algorithms.hpp"
@@ -39,16 +40,6 @@ bool can_be_hierarchical(Collective const& collective, ParticipantLayout const& 
   return true;
 }
 
-// In an all-reduce only members whose numbers every group has take part in the exchange between groups.
-ParticipantLayout with_groups_for(Collective const& collective, ParticipantLayout const& participants) {
-  auto layout = participants;
-  if (collective.op == CollectiveOp::AllReduce && !layout.common_groups.empty())
-    layout.groups = layout.common_groups;
-  else
-    layout.other_members.clear();
-  return layout;
-}
-
 // Appends the variants by one pattern: in one piece and in slices.
 void append_variants(Collective const& collective, ParticipantLayout const& layout, InterGroupPattern pattern,
                      std::vector<TransferSchedule>& all) {
@@ -75,9 +66,13 @@ void append_variants(Collective const& collective, ParticipantLayout const& layo
 
 }  // namespace
 
-std::vector<TransferSchedule> hierarchical_schedules(Collective const& collective,
-                                                     ParticipantLayout const& participants) {
-  auto const layout = with_groups_for(collective, participants);
+std::vector<TransferSchedule> hierarchical_schedules(Collective const& collective, ParticipantLayout const& layout) {
+  // Only members whose numbers every group has take part in the exchange between groups.
+  if (collective.op == CollectiveOp::AllReduce && !layout.common_groups.empty()) {
+    auto of_one_size = layout;
+    of_one_size.groups = std::exchange(of_one_size.common_groups, {});
+    return hierarchical_schedules(collective, of_one_size);
+  }
   if (!can_be_hierarchical(collective, layout)) return {};
   std::vector<TransferSchedule> all;
   auto const groups = layout.groups.size();

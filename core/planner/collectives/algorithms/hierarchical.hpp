@@ -16,7 +16,6 @@ namespace lanewise {
 // are enough groups to keep all members busy, with the data of whole groups carried by one member at a time. Among many
 // participants only some of these. Empty if the groups are not all of the same size, at least two (of an
 // all-reduce: if they have fewer than two positions in common), and for chains and all-to-alls.
-std::vector<TransferSchedule> hierarchical_schedules(Collective const& collective,
-                                                     ParticipantLayout const& participants);
+std::vector<TransferSchedule> hierarchical_schedules(Collective const& collective, ParticipantLayout const& layout);
 
 }  // namespace lanewise

@@ -40,29 +40,25 @@ std::size_t best_pipeline_chunks(Model const& model, Collective const& collectiv
                                              static_cast<double>(kCollectiveLimits.max_pipeline_chunks)));
 }
 
-// The number of a participant among all GPUs of its node, those that are off too; so those of one number are on one
-// rail.
-std::optional<std::size_t> number_in_node(Machine const& machine, Place const& place) {
-  auto const own = gpu_at(machine, place);
-  if (!own) return std::nullopt;
-  std::size_t number = 0;
-  for (auto const gpu : machine.all(PciKind::Gpu)) {
-    if (gpu == *own) return number;
-    if (machine.host_of(gpu) == machine.host_of(*own)) ++number;
-  }
-  return std::nullopt;
+// The number of each GPU among all GPUs of its node, those that are off too; so those of one number are on one rail.
+std::map<PciId, std::size_t> numbers_in_nodes(Machine const& machine) {
+  std::map<PciId, std::size_t> numbers;
+  std::map<HostId, std::size_t> next;
+  for (auto const gpu : machine.all(PciKind::Gpu)) numbers[gpu] = next[machine.host_of(gpu)]++;
+  return numbers;
 }
 
 void find_common_groups(ParticipantLayout& layout, Machine const& machine, Collective const& collective) {
   auto const& groups = layout.groups;
   auto const is_as_large = [&](auto const& group) { return group.size() == groups.front().size(); };
   if (groups.size() < 2 || std::all_of(groups.begin(), groups.end(), is_as_large)) return;
+  auto const numbers = numbers_in_nodes(machine);
   std::map<std::size_t, std::vector<std::size_t>> by_number;  // participants, one of each group at most
   for (auto const& group : groups)
     for (auto const member : group) {
-      auto const number = number_in_node(machine, collective.among[member]);
-      if (!number) return;
-      by_number[*number].push_back(member);
+      auto const gpu = gpu_at(machine, collective.among[member]);
+      if (!gpu) return;
+      by_number[numbers.at(*gpu)].push_back(member);
     }
   std::vector<bool> is_common(collective.among.size(), false);
   std::size_t common = 0;
