@@ -23,8 +23,9 @@ packages_oracle=(linux-source)
 if grep -qsx VERSION_CODENAME=bookworm /etc/os-release; then packages_oracle=(linux-source-6.1); fi
 # dpkg-shlibdeps, which finds what the packages depend on.
 packages_package=(dpkg-dev file)
-# d3, which pages of --html draw with, and the browser that their tests open them in (Ubuntu has none as a package).
-packages_page=(node-d3)
+# d3, which pages of --html draw with, what serves that of `explore`, and the browser that their tests open them in (Ubuntu
+# has none as a package).
+packages_page=(node-d3 libcpp-httplib-dev pkgconf)
 if grep -qsx ID=debian /etc/os-release; then packages_page+=(chromium fonts-dejavu-core); fi
 # What clang-format and clang-tidy say differs between releases, hence one for all; the others are the distribution's own.
 packages_lint=(clang-format-14 clang-tidy-14 clang libclang-rt-dev shellcheck)
@@ -51,7 +52,7 @@ usage: ./setup.sh COMMAND
   package    install, build, then make Debian packages of what was built, and print their paths (docs/packages.md)
   install [build|python|test|bench|lint|emulator|oracle|package|page]...
              install packages only: those to build (always), to build the Python module, to test, to measure, to lint and
-             fuzz, to emulate machines, to hold rules to Linux's source, to make packages, to draw pages (--html)
+             fuzz, to emulate machines, to hold rules to Linux's source, to make packages, to draw pages (--html, explore)
   help       this text
 
 Packages come from apt-get, as root or through sudo; nothing is asked of it when nothing is missing.
@@ -243,7 +244,7 @@ main() {
       ;;
     test | sweep) wanted+=("${packages_test[@]}") ;;
     bench) wanted+=("${packages_bench[@]}") ;;
-    package) target=installed wanted+=("${packages_python[@]}" "${packages_package[@]}" node-d3) ;;
+    package) target=installed wanted+=("${packages_python[@]}" "${packages_package[@]}" node-d3 libcpp-httplib-dev pkgconf) ;;
     install)
       for group in "$@"; do
         case $group in

@@ -16,6 +16,9 @@
 #include "lanewise/planner/planner.hpp"
 #include "lanewise/planner/search/set_planner.hpp"
 #include "lanewise/scenario/scenario.hpp"
+#ifdef LANEWISE_BENCH_EXPLORE
+#include "explore/exploration.hpp"
+#endif
 #ifdef LANEWISE_BENCH_SIM
 #include "lanewise/planner/choice/plan_collective.hpp"
 #include "lanewise/sim/simgrid_executor.hpp"
@@ -232,6 +235,24 @@ void check(benchmark::State& state, char const* file) {
 
 #endif
 
+#ifdef LANEWISE_BENCH_EXPLORE
+// Everything that a page shows, after a change of ACS.
+void explore(benchmark::State& state, char const* name) {
+  auto catalogue = fresh_catalogue();
+  Exploration exploration(catalogue, {open_machine(catalogue, name)}, {}, ".");
+  auto const opened = exploration.open({{"name", name}});
+  Exploration::Json request{{"file", opened["file"]}, {"text", opened["text"]},
+                            {"from", "gpu0"},         {"to", "gpu5"},
+                            {"settings", {"acs=on"}}, {"want", {"machine", "matrix", "route", "jobs"}}};
+  bool is_on = true;
+  measure(state, [&] {
+    is_on = !is_on;
+    request["settings"] = {is_on ? "acs=on" : "acs=off"};
+    benchmark::DoNotOptimize(exploration.evaluate(request));
+  });
+}
+#endif
+
 void add_all() {
   auto const add = [](char const* name, auto function, auto argument, benchmark::TimeUnit unit) {
     return benchmark::RegisterBenchmark(name, function, argument)->Unit(unit);
@@ -269,6 +290,10 @@ void add_all() {
   add("step_of_128_gpus", compose, "llama-8b-grows-from-one-node-to-sixteen.yaml", kMillisecond);
   add("compare_4_candidates", compare, "inference-box.yaml", kMillisecond);
   add("compare_72_generated_candidates", compare, "server-from-parts.yaml", kMillisecond);
+#ifdef LANEWISE_BENCH_EXPLORE
+  add("explore_change_nvlink", explore, kEightGpus, kMillisecond);
+  add("explore_change_pcie", explore, kEightGpusPcie, kMillisecond);
+#endif
 #ifdef LANEWISE_BENCH_SIM
   add("simulate_8x8_nvlink", matrix_simulated, kEightGpus, kMillisecond);
   add("simulate_8x8_pcie", matrix_simulated, kEightGpusPcie, kMillisecond);

@@ -67,6 +67,7 @@ int run(int argc, char** argv) {
   lanewise::cli::add_workload(app, session);
   lanewise::cli::add_design(app, session);
   lanewise::cli::add_rank(app, session);
+  lanewise::cli::add_explore(app, session);
   lanewise::cli::add_compare(app, session);
   lanewise::cli::add_diff(app, session);
   lanewise::cli::add_report(app, session);

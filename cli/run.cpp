@@ -9,6 +9,7 @@
 #include "cli/planning_options.hpp"
 #include "cli/progress.hpp"
 #include "cli/session.hpp"
+#include "core/estimate/trace_demands.hpp"
 #include "core/io/interrupt.hpp"
 #include "core/io/json.hpp"
 #include "core/verdict/comparison.hpp"
@@ -76,6 +77,7 @@ void run(Session& session, RunOptions& options) {
   auto trace = make_executor(options.mode, model, options.hardware)->run(plan);
   if (!uses_hardware(options.mode)) add_ranges(trace, plan, model, *progress);
   describe_steps(trace, plan, model.machine());
+  describe_demands(trace, plan, model);
   auto const bound = lower_bound(plan, model);
   std::optional<Seconds> best;
   if (prepared.best) best = make_executor(options.mode, model, options.hardware)->run(*prepared.best).makespan;

@@ -87,6 +87,7 @@ void add_design(CLI::App& app, Session& session);
 void add_diff(CLI::App& app, Session& session);
 void add_discover(CLI::App& app, Session& session);
 void add_emulate(CLI::App& app, Session& session);
+void add_explore(CLI::App& app, Session& session);
 void add_export(CLI::App& app, Session& session);
 void add_import(CLI::App& app, Session& session);
 void add_judge(CLI::App& app, Session& session);

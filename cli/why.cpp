@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <array>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -11,7 +10,6 @@
 #include "cli/session.hpp"
 #include "core/io/interrupt.hpp"
 #include "core/io/spelling.hpp"
-#include "core/machine/node_split.hpp"
 #include "core/view/why_run_text.hpp"
 #include "core/view/why_text.hpp"
 #include "lanewise/explain/choice_explanation.hpp"
@@ -34,20 +32,11 @@ void print_choice_explanation(Session& session, WhyOptions const& options) {
     throw InputError("--on is for scenarios; write the machine first: why MACHINE FROM TO");
   if (options.to.empty()) throw InputError("the destination is missing: why MACHINE FROM TO");
   session.machine_name = options.input.file;
-  auto whole = session.machine();
-  std::array<Place, 2> const ends{whole.place(options.from), whole.place(options.to)};
-  auto [nodes, places] = machine_of(std::move(whole), ends);
-  Model const model(std::move(nodes));
-  auto const& machine = model.machine();
-  Request const request{.id = "why",
-                        .from = places[0],
-                        .to = places[1],
-                        .bytes = argument(parse_bytes(options.bytes)),
-                        .op = argument(parse_op(options.op))};
-  auto const explanation = explain_choice(model, request);
+  auto const pair = explain_pair(session.machine(), options.from, options.to, argument(parse_bytes(options.bytes)),
+                                 argument(parse_op(options.op)));
   put_result(
-      session, "", [&] { return why_json(explanation, machine); }, [&] { return why_text(explanation, machine); },
-      &machine);
+      session, "", [&] { return why_json(pair.choice, pair.machine); },
+      [&] { return why_text(pair.choice, pair.machine); }, &pair.machine);
 }
 
 void print_run_explanation(Session& session, WhyOptions const& options) {

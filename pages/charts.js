@@ -58,6 +58,26 @@
     return { of: (thing) => known.get(wordOf(thing)) || category(6), entries };
   };
 
+  // ---------------------------------------------------------------------------------- what changed
+  // A ratio to what was before, in words. No words tell apart what no measurement does.
+  lanewise.kNoDifference = 1.005;
+  lanewise.isChange = (ratio) => Math.max(ratio, 1 / ratio) >= lanewise.kNoDifference;
+  lanewise.changeText = (ratio) => (lanewise.isChange(ratio) ? `${rounded(ratio)} x` : "the same");
+  // `harm`: how many times worse. Orange is worse, blue better; `most` times either way is the end of the scale.
+  lanewise.changeColour = (harm, most) => {
+    const share = Math.max(-1, Math.min(1, Math.log(harm) / Math.log(most)));
+    return d3.interpolateRgb("#f2f2f2", share > 0 ? "#d55e00" : "#0072b2")(Math.abs(share));
+  };
+  lanewise.changeLegend = (root, most) => {
+    const list = d3.select(root).append("div").attr("class", "legend");
+    list.append("span").text(`worse, ${rounded(most)} x`);
+    const stops = d3.range(1, -1.01, -0.2).map((power) => lanewise.changeColour(most ** power, most)).join(", ");
+    list.append("span").attr("class", "swatch").style("width", "10rem")
+      .style("background", `linear-gradient(to right, ${stops})`);
+    list.append("span").text(`better, ${rounded(most)} x`);
+    return list;
+  };
+
   // ---------------------------------------------------------------------------------- bars
   const kMostNote = 100;  // characters; the tip and a table have the whole text
   const shortened = (text, most) => (text.length > most ? `${text.slice(0, most - 3)}...` : text);
@@ -115,7 +135,7 @@
   };
 
   // Horizontal bars with their figures as text.
-  // chart: {label, rows, high, tick, lines: [{at, text}], width, longestName}
+  // chart: {label, rows, high, tick, lines: [{at, text}], width, longestName, onPick: (row) => ...}
   // rows: {name, bars: [{value, text, colour, isHollow}], whisker: [low, high] of the first bar, note, tip}
   lanewise.bars = (root, chart) => {
     const at = barLayout(chart);
@@ -143,10 +163,25 @@
           .text(shortened(row.note, kMostNote));
     });
     lanewise.withTip(groups, (row) => row.tip || `${row.name}: ${row.bars.map((bar) => bar.text).join(", ")}`);
+    if (chart.onPick) groups.attr("role", "button").style("cursor", "pointer").on("click", chart.onPick)
+      .on("keydown", (row) => { if (d3.event.key === "Enter") chart.onPick(row); });
     return drawn;
   };
 
   // ---------------------------------------------------------------------------------- heat map
+  // A triangle in the top right corner, with a rim that stands out from any colour.
+  const drawCorner = (brush, colour, x, y, pixels) => {
+    const size = Math.max(2, pixels * 0.36);
+    brush.fillStyle = colour;
+    brush.strokeStyle = "#fff";
+    brush.beginPath();
+    brush.moveTo(x + pixels - size, y);
+    brush.lineTo(x + pixels, y);
+    brush.lineTo(x + pixels, y + size);
+    brush.closePath();
+    brush.fill();
+    brush.stroke();
+  };
   // Cells go through a canvas into one image: 16,384 elements of SVG would be slow, and an image prints and scales.
   const pictureOf = (map) => {
     const count = map.names.length;
@@ -154,7 +189,6 @@
     const canvas = document.createElement("canvas");
     canvas.width = canvas.height = count * pixels;
     const brush = canvas.getContext("2d");
-    brush.strokeStyle = "#888";
     brush.lineWidth = Math.max(1, pixels / 16);
     for (let row = 0; row < count; ++row)
       for (let column = 0; column < count; ++column) {
@@ -164,6 +198,7 @@
           brush.fillStyle = cell.colour;
           brush.fillRect(x, y, pixels, pixels);
         } else if (cell.mark) {
+          brush.strokeStyle = "#888";
           brush.beginPath();
           brush.moveTo(x, y + pixels);
           brush.lineTo(x + pixels, y);
@@ -173,6 +208,7 @@
           }
           brush.stroke();
         }
+        if (cell.corner) drawCorner(brush, cell.corner, x, y, pixels);
       }
     return canvas.toDataURL();
   };
@@ -251,8 +287,8 @@
     for (const [colour, width] of [["#000", 4], ["#fff", 2]])
       cursor.append("rect").attr("width", at.width).attr("height", at.height).attr("fill", "none")
         .attr("stroke", colour).attr("stroke-width", width);
-    let [row, column] = [0, 0];
     const within = (value) => Math.max(0, Math.min(at.count - 1, value));
+    let [row, column] = (map.at || [0, 0]).map(within);
     const show = () => {
       cursor.style("display", null).attr("transform", `translate(${column * at.width},${row * at.height})`);
       // Below the cell, so that the others of its row stay in sight.
@@ -262,9 +298,9 @@
     const hide = () => { cursor.style("display", "none"); lanewise.hideTip(); };
     const steps = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1], PageUp: [-8, 0],
       PageDown: [8, 0], Home: [0, -Infinity], End: [0, Infinity] };
-    plot.append("rect").attr("width", at.count * at.width).attr("height", at.count * at.height)
-      .style("fill", "transparent").attr("tabindex", 0).attr("role", "application")
-      .attr("aria-label", `${map.label}. Arrow keys go from cell to cell.`)
+    const area = plot.append("rect").attr("width", at.count * at.width).attr("height", at.count * at.height)
+      .attr("class", "cells").style("fill", "transparent").attr("tabindex", 0).attr("role", "application")
+      .attr("aria-label", `${map.label}. Arrow keys go from cell to cell.${map.onPick ? " Enter chooses one." : ""}`)
       .on("mousemove", function () {
         const [x, y] = d3.mouse(this);
         row = within(Math.floor(y / at.height));
@@ -274,6 +310,7 @@
       .on("mouseleave", hide).on("blur", hide).on("focus", show)
       .on("keydown", () => {
         if (d3.event.key === "Escape") return hide();
+        if (map.onPick && d3.event.key === "Enter") return map.onPick(row, column);
         const step = steps[d3.event.key];
         if (!step) return;
         d3.event.preventDefault();
@@ -281,10 +318,15 @@
         column = within(column + step[1]);
         show();
       });
+    if (map.onPick) area.style("cursor", "pointer").on("click", () => map.onPick(row, column));
+    return { focus: () => area.node().focus(), hasFocus: () => document.activeElement === area.node(),
+      at: () => [row, column] };
   };
 
-  // map: {names, label, cell: (row, column) => {colour, text, mark}, tip: (row, column) => text}
-  // A cell without a colour shows the ground; mark: "none" strikes it through, "unknown" crosses it out.
+  // map: {names, label, cell: (row, column) => {colour, text, mark, corner}, tip: (row, column) => text,
+  //   onPick: (row, column) => ..., at: [row, column] of the cursor}
+  // A cell without a colour shows the ground; mark: "none" strikes it through, "unknown" crosses it out. `corner`: the
+  // colour of a triangle in its corner.
   lanewise.heatMap = (root, map) => {
     const at = heatLayout(map.names);
     const [width, height] = [at.count * at.width, at.count * at.height];
@@ -296,8 +338,7 @@
     heatLines(plot, map, at);
     heatTexts(plot, map, at);
     plot.append("rect").attr("width", width).attr("height", height).attr("fill", "none").style("stroke", "var(--line)");
-    heatCursor(plot, map, at);
-    return drawn;
+    return heatCursor(plot, map, at);
   };
 
   // ---------------------------------------------------------------------------------- canvases

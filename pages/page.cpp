@@ -53,6 +53,7 @@ std::string d3_with_licence() {
 std::string text_of(std::string_view name, PageContent const& content) {
   if (name == "title") return escaped(content.title);
   if (name == "made_by") return escaped(content.made_by);
+  if (name == "connections") return content.may_ask ? " connect-src 'self';" : "";
   if (name == "style") return std::string(embedded_style());
   if (name == "scripts") return std::string(embedded_scripts());
   if (name == "d3") return d3_with_licence();

@@ -200,6 +200,12 @@ const lanewise = (() => {
       opened = [];
     });
   };
+  const drawResult = (root, result, machine) => {
+    const schema = result.lanewise || "";
+    const draw = views.get(schema) || views.get(schema.replace(/\/.*/, ""));
+    if (draw) draw(root, result, machine);
+    else section(root, "Result").append("pre").text(JSON.stringify(result, null, 2));
+  };
   const begin = () => {
     const root = document.getElementById("main");
     const result = parsed("result");
@@ -210,12 +216,10 @@ const lanewise = (() => {
     });
     const schema = result.lanewise || "";
     showDetailsInPrint();
-    const draw = views.get(schema) || views.get(schema.replace(/\/.*/, ""));
-    if (draw) draw(root, result, parsed("machine"));
-    else section(root, "Result").append("pre").text(JSON.stringify(result, null, 2));
+    drawResult(root, result, parsed("machine"));
     document.documentElement.dataset.drawn = schema;
   };
-  return { view, begin, rounded, isThere, time, timeUnit, rate, bytes, grouped, percent, isRate, figure, figureText,
-    plural, spaced, byName, modeWords, category, amount, inkOn, section, facts, legend, amountLegend, tipAt, hideTip,
-    withTip, table, svg };
+  return { view, drawResult, begin, rounded, isThere, time, timeUnit, rate, bytes, grouped, percent, isRate, figure,
+    figureText, plural, spaced, byName, modeWords, category, amount, inkOn, section, facts, legend, amountLegend, tipAt,
+    hideTip, withTip, table, svg };
 })();

@@ -2,7 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+
 #include "core/io/json.hpp"
+#include "core/machine/node_split.hpp"
 #include "core/machine/path_class.hpp"
 #include "lanewise/plan/plan_json.hpp"
 
@@ -37,6 +41,14 @@ ChoiceExplanation explain_choice(Model const& model, Request const& request) {
   return explanation;
 }
 
+PairExplanation explain_pair(Machine machine, std::string const& from, std::string const& to, Bytes bytes, Op op) {
+  std::array<Place, 2> const ends{machine.place(from), machine.place(to)};
+  auto [nodes, places] = machine_of(std::move(machine), ends);
+  Model const model(std::move(nodes));
+  Request const request{.id = "why", .from = places[0], .to = places[1], .bytes = bytes, .op = op};
+  return {explain_choice(model, request), model.machine()};
+}
+
 nlohmann::ordered_json why_json(ChoiceExplanation const& explanation, Machine const& machine) {
   auto const& request = explanation.request;
   nlohmann::ordered_json json{{"lanewise", "why/1"},
@@ -49,7 +61,23 @@ nlohmann::ordered_json why_json(ChoiceExplanation const& explanation, Machine co
   json["chosen"] = explanation.chosen ? nlohmann::ordered_json(*explanation.chosen) : nlohmann::ordered_json(nullptr);
   json["candidates"] = nlohmann::ordered_json::array();
   for (auto const& candidate : explanation.candidates) json["candidates"].push_back(to_json(candidate, machine));
+  json["rules"] = nlohmann::ordered_json::object();
+  for (auto const* rule : rules_named(explanation))
+    json["rules"][std::string(rule->id)] = {{"sentence", rule->sentence}, {"source", rule->source}};
   return json;
+}
+
+std::vector<Rule const*> rules_named(ChoiceExplanation const& explanation) {
+  std::vector<Rule const*> rules;
+  auto const add = [&](std::string const& id) {
+    auto const* rule = find_rule(id);
+    if (rule != nullptr && std::find(rules.begin(), rules.end(), rule) == rules.end()) rules.push_back(rule);
+  };
+  for (auto const& candidate : explanation.candidates) {
+    add(candidate.refused_by);
+    for (auto const& id : candidate.remarks) add(id);
+  }
+  return rules;
 }
 
 }  // namespace lanewise

@@ -35,6 +35,11 @@ class Side {
 
   [[nodiscard]] bool has(std::string const& place) const { return model_.machine().find_place(place).has_value(); }
 
+  [[nodiscard]] bool is_gpu(std::string const& place) const {
+    auto const id = model_.machine().find_function(place);
+    return id && model_.machine().at(*id).kind == PciKind::Gpu;
+  }
+
   Figure ask(std::string const& from, std::string const& to, Bytes bytes, Op op, WhatIfFigure figure) {
     Figure result;
     auto const request = request_of(from, to, bytes, op);
@@ -153,6 +158,13 @@ void merge_alike(std::vector<WhatIfChange>& changes) {
   changes = std::move(merged);
 }
 
+// Bandwidth among these GPUs, each pair alone.
+Matrix matrix_of(Model const& model, std::vector<std::string> const& gpus, WhatIfQuery const& question) {
+  MatrixQuery query{.places = {}, .bytes = question.bytes, .op = question.op};
+  for (auto const& name : gpus) query.places.push_back(model.machine().place(name));
+  return make_matrix(model, query, nullptr);
+}
+
 }  // namespace
 
 std::string_view to_string(WhatIfFigure figure) {
@@ -196,6 +208,13 @@ WhatIf what_if(Model const& before, Model const& after, WhatIfQuery const& quest
       compare(from, to, WhatIfFigure::Latency);
     }
   }
+  std::vector<std::string> gpus;
+  for (auto const& name : question.places)
+    if (old_side.is_gpu(name) && new_side.is_gpu(name)) gpus.push_back(name);
+  if (gpus.size() > 1 && gpus.size() <= kMaxGpusOfWhatIfMatrix) {
+    result.matrix_before = matrix_of(before, gpus, question);
+    result.matrix_after = matrix_of(after, gpus, question);
+  }
   merge_alike(result.changes);
   std::stable_sort(result.changes.begin(), result.changes.end(),
                    [](WhatIfChange const& a, WhatIfChange const& b) { return harm(a) > harm(b); });
@@ -226,6 +245,9 @@ nlohmann::ordered_json whatif_json(WhatIf const& whatif, std::string const& mach
     item["because"] = change.because;
     json["changes"].push_back(std::move(item));
   }
+  if (whatif.matrix_before && whatif.matrix_after)
+    json["matrices"] = {{"before", matrix_json(*whatif.matrix_before, machine)},
+                        {"after", matrix_json(*whatif.matrix_after, machine)}};
   return json;
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "lanewise/explain/matrix.hpp"
 #include "lanewise/model/model.hpp"
 #include "lanewise/plan/executor.hpp"
 
@@ -38,7 +39,11 @@ struct WhatIf {
   std::vector<WhatIfChange> changes;  // worst first
   std::size_t pairs = 0;              // compared
   bool ran_both_ways = false;
+  // Bandwidth among the GPUs of the query that both machines have; absent where they are fewer than two, or too many to
+  // show.
+  std::optional<Matrix> matrix_before, matrix_after;
 };
+inline constexpr std::size_t kMaxGpusOfWhatIfMatrix = 72;
 
 // The executors run both directions at once; nullptr leaves that figure out.
 WhatIf what_if(Model const& before, Model const& after, WhatIfQuery const& question, Executor* before_executor,

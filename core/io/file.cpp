@@ -11,6 +11,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "core/io/file_fence.hpp"
+
 namespace lanewise {
 namespace fs = std::filesystem;
 namespace {
@@ -46,6 +48,7 @@ std::size_t first_non_text(std::string_view text) {
 }  // namespace
 
 std::string read_file(fs::path const& path) {
+  check_fence(path);
   auto const name = path.string();
   std::error_code error;
   auto const status = fs::status(path, error);
@@ -128,6 +131,7 @@ void write_to(fs::path const& file, fs::path const& shown, std::string_view cont
 }  // namespace
 
 void write_file(fs::path const& path, std::string_view content) {
+  check_fence(path);
   static std::atomic<unsigned> counter{0};
   std::error_code error;
   auto const status = fs::status(path, error);

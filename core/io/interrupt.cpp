@@ -13,6 +13,13 @@ namespace {
 std::atomic<int> asked_by = 0;
 static_assert(std::atomic<int>::is_always_lock_free);
 int scopes = 0;
+std::atomic<std::atomic<unsigned> const*> newest_work = nullptr;
+std::atomic<unsigned> own_work = 0;
+
+bool is_overtaken() {
+  auto const* newest = newest_work.load();
+  return newest != nullptr && *newest != own_work;
+}
 
 extern "C" void ask_to_stop(int signal) {
   asked_by = signal;
@@ -34,10 +41,19 @@ InterruptScope::~InterruptScope() {
   std::signal(SIGTERM, SIG_DFL);
 }
 
-bool interrupted() { return asked_by != 0; }
+OvertakenScope::OvertakenScope(std::atomic<unsigned> const& newest, unsigned own) {
+  own_work = own;
+  newest_work = &newest;
+}
+
+OvertakenScope::~OvertakenScope() { newest_work = nullptr; }
+
+bool stop_requested() { return asked_by != 0; }
+bool interrupted() { return stop_requested() || is_overtaken(); }
 
 void throw_if_interrupted() {
-  if (interrupted()) throw Interrupted(asked_by == SIGINT ? "stopped by Ctrl-C" : "stopped by a signal");
+  if (is_overtaken()) throw Interrupted("overtaken by newer work");
+  if (stop_requested()) throw Interrupted(asked_by == SIGINT ? "stopped by Ctrl-C" : "stopped by a signal");
 }
 
 }  // namespace lanewise

@@ -1,5 +1,7 @@
 #pragma once
-// Ctrl-C during long work. The work polls for it at points where it can stop cleanly.
+// Long work that is not wanted any more: by Ctrl-C, or because newer work overtakes it. It polls at points where it can
+// stop cleanly.
+#include <atomic>
 
 namespace lanewise {
 
@@ -13,9 +15,21 @@ class InterruptScope {
   InterruptScope& operator=(InterruptScope const&) = delete;
 };
 
-// Whether a stop was requested.
+// One piece of work of a program that does only the newest: overtaken once `newest` is not `own` any more. One at a
+// time, for all threads.
+class OvertakenScope {
+ public:
+  OvertakenScope(std::atomic<unsigned> const& newest, unsigned own);
+  ~OvertakenScope();
+  OvertakenScope(OvertakenScope const&) = delete;
+  OvertakenScope& operator=(OvertakenScope const&) = delete;
+};
+
+// Whether the user wants the program to stop.
+bool stop_requested();
+// The same, or the work under way is overtaken.
 bool interrupted();
-// Throws Interrupted when a stop was requested.
+// Throws Interrupted when interrupted().
 void throw_if_interrupted();
 
 }  // namespace lanewise

@@ -140,6 +140,11 @@ Machine Catalogue::node_machine(std::string const& name_or_file, fs::path const&
   return read_machine(source, *this);
 }
 
+std::optional<fs::path> Catalogue::file_named(std::string const& name) const {
+  if (auto path = file_of("machines", name)) return path;
+  return file_of("clusters", name);
+}
+
 void Catalogue::add(SourceText const& source) {
   wrong_files_.emplace(name_in(source), source.name());  // until it has been read
   auto machine = machine_from(source);

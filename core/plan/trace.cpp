@@ -1,5 +1,9 @@
 #include "lanewise/plan/trace.hpp"
 
+#include <fmt/format.h>
+
+#include <limits>
+
 #include "core/io/json.hpp"
 #include "lanewise/machine/machine.hpp"
 #include "lanewise/plan/plan.hpp"
@@ -68,12 +72,15 @@ nlohmann::ordered_json to_json(Trace const& trace) {
           std::pair("mechanism", &StepTrace::mechanism), std::pair("phase", &StepTrace::phase)})
       if (!(step.*label).empty()) item[key] = step.*label;
     if (step.offset) item["offset"] = step.offset->value();
+    if (step.demand) item["demand"] = *step.demand;
+    if (!step.engines.empty()) item["engines"] = step.engines;
     json["steps"].push_back(std::move(item));
   }
   json["resources"] = nlohmann::ordered_json::array();
   for (auto const& resource : trace.resources)
     json["resources"].push_back(
         {{"name", resource.name}, {"bytes", resource.bytes}, {"utilisation", resource.utilisation}});
+  if (!trace.demands.empty()) json["demands"] = trace.demands;
   return json;
 }
 
@@ -104,10 +111,18 @@ Trace trace_from_json(nlohmann::ordered_json const& json) {
       step.mechanism = item.value("mechanism", std::string());
       step.phase = item.value("phase", std::string());
       if (item.contains("offset")) step.offset = size_from(item.at("offset"));
+      if (item.contains("demand"))
+        step.demand =
+            static_cast<std::uint32_t>(whole_number(item.at("demand"), std::numeric_limits<std::uint32_t>::max()));
+      if (item.contains("engines")) step.engines = item.at("engines").get<std::vector<std::string>>();
       trace.steps.push_back(std::move(step));
     }
     for (auto const& item : json.at("resources"))
       trace.resources.push_back({item.at("name"), item.at("bytes"), item.at("utilisation")});
+    if (json.contains("demands")) trace.demands = json.at("demands").get<std::vector<std::map<std::string, double>>>();
+    for (auto const& step : trace.steps)
+      if (step.demand && *step.demand >= trace.demands.size())
+        throw InputError(fmt::format("not a trace: a step has demand {} of {}", *step.demand, trace.demands.size()));
     return trace;
   } catch (nlohmann::ordered_json::exception const& error) {
     throw InputError(std::string("not a trace: ") + error.what());

@@ -18,21 +18,10 @@ std::string verdict(Candidate const& candidate, bool chosen) {
   return chosen ? "chosen" : "legal";
 }
 
-void add_unique(std::vector<std::string>& ids, std::string const& id) {
-  if (!id.empty() && std::find(ids.begin(), ids.end(), id) == ids.end()) ids.push_back(id);
-}
-
-std::string rules_named(std::vector<Candidate> const& candidates) {
-  std::vector<std::string> ids;
-  for (auto const& candidate : candidates) {
-    add_unique(ids, candidate.refused_by);
-    for (auto const& id : candidate.remarks) add_unique(ids, id);
-  }
+std::string rules_text(ChoiceExplanation const& explanation) {
   std::string text;
-  for (auto const& id : ids) {
-    auto const* rule = find_rule(id);
-    text += fmt::format("  {}: {} [{}]\n", id, rule->sentence, rule->source);
-  }
+  for (auto const* rule : rules_named(explanation))
+    text += fmt::format("  {}: {} [{}]\n", rule->id, rule->sentence, rule->source);
   return text;
 }
 
@@ -72,7 +61,7 @@ std::string why_text(ChoiceExplanation const& explanation, Machine const& machin
   if (!explanation.chosen) text += "\nNothing is legal.\n";
   auto const ways = routes(explanation, machine);
   if (!ways.empty()) text += "\nRoutes\n" + ways;
-  auto const rules = rules_named(explanation.candidates);
+  auto const rules = rules_text(explanation);
   if (!rules.empty()) text += "\nRules\n" + rules;
   return text;
 }

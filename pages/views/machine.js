@@ -1,6 +1,7 @@
 // A server as a drawing: sockets with their memory, and below them root ports, PCIe switches, devices and GPU links.
-// Other views draw a run's load or a route into it: lanewise.drawMachine(root, machine, {load, route, onPick}).
+// Other views draw a run's load or a route into it: lanewise.drawMachine(root, machine, {load, route, onPick, width}).
 (() => {
+  const { isThere } = lanewise;
   const kinds = {
     memory: { text: "host memory", colour: lanewise.category(3) },
     cpu: { text: "socket", colour: lanewise.category(7) },
@@ -174,7 +175,8 @@
       left += block.columns * width;
     }
   };
-  const placeAcross = (graph) => {
+  // `wanted`: the width to fill, where the columns allow it.
+  const placeAcross = (graph, wanted) => {
     const gap = graph.links.some((link) => link.kind === "socket") ? 110 : 40;
     for (const socket of graph.sockets) {
       for (const port of socket.ports) {
@@ -185,7 +187,7 @@
     }
     const columns = d3.sum(graph.sockets, (socket) => socket.columns);
     const gaps = gap * (graph.sockets.length - 1);
-    const width = Math.max(80, Math.min(190, (1330 - gaps) / columns));
+    const width = Math.max(80, Math.min(190, (wanted - gaps) / columns));
     let left = 10;
     let first = 0;
     for (const socket of graph.sockets) {
@@ -472,7 +474,8 @@
     made.append("path").attr("class", "core").attr("d", (link) => link.path).style("fill", "none");
     made.append("path").attr("d", (link) => link.path).style("fill", "none").style("stroke", "transparent")
       .style("stroke-width", "11px");
-    lanewise.withTip(made, linkText).attr("tabindex", null);
+    // What listens to the focus can have it: a browser would stop at every link.
+    lanewise.withTip(made, linkText).attr("tabindex", null).on("focus", null).on("blur", null);
     return made;
   };
   const drawLabels = (picture, graph) =>
@@ -551,11 +554,12 @@
     const tint = (box) => (state.load ? (shareOf(box) === undefined ? null : lanewise.amount(shareOf(box)))
       : kinds[box.kind].colour);
     boxes.style("opacity", (box) => (state.lit && !state.lit.has(box) ? 0.3 : 1));
+    const isPicked = (box) => isThere(state.picked) && state.picked === box.name;
     boxes.select("rect.fill").style("fill", (box) => (box.kind === "chip" ? "none" : tint(box) || "var(--panel)"))
       .style("fill-opacity", state.load ? 1 : 0.2)
-      .style("stroke", (box) => (state.lit && state.lit.has(box) ? "var(--bad)"
+      .style("stroke", (box) => (isPicked(box) ? "var(--focus)" : state.lit && state.lit.has(box) ? "var(--bad)"
         : state.load ? (box.kind === "chip" && tint(box)) || "var(--faint)" : tint(box)))
-      .style("stroke-width", (box) => (state.lit && state.lit.has(box) ? 3
+      .style("stroke-width", (box) => (isPicked(box) ? 4 : state.lit && state.lit.has(box) ? 3
         : box.kind === "chip" && state.load && tint(box) ? 3 : 1.2));
     boxes.selectAll("text").style("fill",
         (line) => (state.load && line.box.kind !== "chip" && tint(line.box) ? lanewise.inkOn(tint(line.box))
@@ -596,11 +600,12 @@
       .text("A thicker line is a wider link. Arrow keys go from box to box.");
   };
 
-  // options: {load: {resource: 0..1}, loadText, route: [hop], onPick: (box) => ..., prefix}
+  // options: {load: {resource: 0..1}, loadText, route: [hop], onPick: (box) => ..., prefix, width}
   // prefix: "node0/" where only that node's names in load and route count
+  // Returns {update: ({load, route, picked}) => ..., box: (name) => what stands there, focus: (name) => ...}.
   lanewise.drawMachine = (root, machine, options = {}) => {
     const graph = read(machine);
-    const width = placeAcross(graph);
+    const width = placeAcross(graph, options.width || 1330);
     const rows = placeDown(graph, width);
     placeLinks(graph, rows);
     const holder = d3.select(root).append("div");
@@ -610,13 +615,14 @@
     const boxes = drawBoxes(picture, graph);
     walkByArrows(boxes);
     if (options.onPick) makePickable(boxes, options.onPick);
-    const state = { load: null, lit: null, loadText: options.loadText };
+    const state = { load: null, lit: null, picked: null, loadText: options.loadText };
     const prefix = options.prefix || "";
     const legend = holder.append("div");
     const update = (changed) => {
       if (changed.load !== undefined) state.load = changed.load && elementLoads(changed.load, prefix);
       if (changed.route !== undefined)
         state.lit = changed.route && changed.route.length ? litBy(graph, changed.route, prefix) : null;
+      if (changed.picked !== undefined) state.picked = changed.picked;
       for (const item of [...graph.boxes.values(), ...graph.links])
         item.loads = state.load ? [].concat(...item.loadKeys.map((key) => state.load.get(key) || [])) : null;
       paintBoxes(boxes, state);
@@ -628,7 +634,13 @@
       drawLegend(legend.node(), graph, state);
     };
     update({ load: options.load || null, route: options.route || null });
-    return { update };
+    const focus = (name) => {
+      const found = boxes.filter((box) => box.name === name);
+      if (found.empty()) return;
+      boxes.attr("tabindex", -1);
+      found.attr("tabindex", 0).node().focus();
+    };
+    return { update, box: (name) => graph.boxes.get(name), focus };
   };
 
   // ---------------------------------------------------------------------------------- the view of one server

@@ -44,6 +44,7 @@
     to: { text: "receiver", of: (step) => step.to || step.from || step.transfer,
       label: (step) => (step.to ? `from ${step.from}` : step.transfer) },
     transfer: { text: "transfer", of: (step) => step.transfer, label: endsOf },
+    engine: { text: "engine", of: (step) => (step.engines || [])[0] || "without an engine", label: endsOf },
   };
 
   const layoutOf = (steps, kind, end) => {
@@ -328,7 +329,7 @@
   };
 
   // ---------------------------------------------------------------------------------- tables and bars of a run
-  const kMostRows = 2000;
+  const kMostRows = 300;  // at once: laying out a table takes longer than all else
   const stepTable = (root, state) => {
     d3.select(root).selectAll("*").remove();
     const has = (key) => state.all.some((step) => isThere(step[key]));
@@ -385,16 +386,62 @@
     });
   };
 
-  // Of a cluster, the machine of one node at a time: first of the node with the busiest resource.
-  const loadSection = (root, result, machine) => {
-    if (!machine || typeof lanewise.drawMachine !== "function" || !result.resources) return;
+  // Spans of a run in which no step holds an engine: [[start, end], ...] in microseconds.
+  const idleSpans = (steps, end) => {
+    const spans = [];
+    let free = 0;
+    for (const step of steps.slice().sort((a, b) => a.start_us - b.start_us)) {
+      if (step.start_us > free + 1e-9 * end) spans.push([free, step.start_us]);
+      free = Math.max(free, step.end_us);
+    }
+    if (free < end * (1 - 1e-9)) spans.push([free, end]);
+    return spans;
+  };
+  const engineSection = (root, state) => {
+    const of = new Map();
+    for (const step of state.all)
+      for (const engine of step.engines || []) of.set(engine, [...(of.get(engine) || []), step]);
+    if (of.size === 0) return;
+    const rows = [...of].map(([name, steps]) => {
+      const idle = idleSpans(steps, state.end);
+      const longest = idle.slice().sort((a, b) => b[1] - b[0] - (a[1] - a[0]))[0];
+      return { name, steps: steps.length, idle: d3.sum(idle, (span) => span[1] - span[0]), longest };
+    }).sort((a, b) => byName(a.name, b.name));
+    const made = section(root, "Engines",
+      "Copy engines of GPUs, cores and the like, which steps hold one after another. Idle: no step holds one.");
+    table(made.node(), [
+      { name: "engine", value: (row) => row.name },
+      { name: "steps", value: (row) => row.steps, text: (row) => grouped(row.steps) },
+      { name: "idle", value: (row) => row.idle, text: (row) => time(row.idle) || "never" },
+      { name: "of the run", value: (row) => row.idle / state.end, text: (row) => percent(row.idle / state.end) },
+      { name: "longest idle from", value: (row) => (row.longest || [])[0],
+        text: (row) => (row.longest ? time(row.longest[0]) || "0 us" : "") },
+      { name: "to", value: (row) => (row.longest || [])[1], text: (row) => (row.longest ? time(row.longest[1]) : "") },
+    ], rows, { most: kMostRows });
+  };
+
+  // What resources can carry, in bytes per microsecond, from what they carried and how busy that made them.
+  const capacitiesOf = (result) => new Map(result.resources.filter((one) => one.utilisation > 0)
+    .map((one) => [one.name, one.bytes / (one.utilisation * result.makespan_us)]));
+  // Load at one moment, of the steps under way at their mean rates.
+  const loadAt = (result, capacities, moment) => {
     const load = {};
-    for (const one of result.resources) load[one.name] = one.utilisation;
-    const made = section(root, "Load of the machine's parts",
-      "Over the whole run: colour shows the busier direction of each part.");
+    for (const step of result.steps) {
+      if (step.start_us > moment || moment >= step.end_us || step.demand === undefined) continue;
+      const perTime = step.bytes / duration(step);
+      for (const [name, weight] of Object.entries(result.demands[step.demand]))
+        if (capacities.has(name)) load[name] = (load[name] || 0) + (weight * perTime) / capacities.get(name);
+    }
+    for (const name of Object.keys(load)) load[name] = Math.min(1, load[name]);
+    return load;
+  };
+
+  // A machine, or of a cluster that of one node at a time: first of the node with the busiest resource. `changed` gets
+  // the drawing whenever it is made anew.
+  const drawLoaded = (root, result, machine, changed) => {
     if (!machine.machines) {
-      lanewise.drawMachine(made.node(), machine, { load, loadText: "of the run" });
-      return;
+      changed(lanewise.drawMachine(root, machine));
+      return true;
     }
     const kinds = d3.merge(machine.machines.map((kind) => (kind.nodes || [])
       .map((node) => ({ node, machine: kind.machine }))));
@@ -402,16 +449,58 @@
       (one) => one.utilisation);
     const sums = new Map(kinds.map((kind) => [kind.node, sum(kind)]));
     const busiest = kinds.slice().sort((a, b) => sums.get(b.node) - sums.get(a.node))[0];
-    if (!busiest || typeof busiest.machine !== "object") return made.remove();
-    const controls = made.append("p");
-    const space = made.append("div");
+    if (!busiest || typeof busiest.machine !== "object") return false;
+    const controls = d3.select(root).append("p");
+    const space = d3.select(root).append("div");
     const draw = (name) => {
       space.selectAll("*").remove();
-      lanewise.drawMachine(space.node(), kinds.find((kind) => kind.node === name).machine,
-        { load, loadText: "of the run", prefix: `${name}/` });
+      changed(lanewise.drawMachine(space.node(), kinds.find((kind) => kind.node === name).machine,
+        { prefix: `${name}/` }));
     };
     choice(controls.node(), "node", kinds.map((kind) => ({ value: kind.node, text: kind.node })), busiest.node, draw);
     draw(busiest.node);
+    return true;
+  };
+
+  // Load over the whole run, or at the moment of the slider. Gives what to call when that moves.
+  const loadSection = (root, result, machine, moment) => {
+    const nothing = () => {};
+    if (!machine || !result.resources || result.resources.length === 0) return nothing;
+    const made = section(root, "Load of the machine's parts",
+      "Colour shows the busier direction of each part.");
+    const whole = {};
+    for (const one of result.resources) whole[one.name] = one.utilisation;
+    const capacities = capacitiesOf(result);
+    let isAtMoment = false;
+    let drawing = null;
+    let at = moment;
+    const controls = made.append("p").attr("class", "no-print");
+    const says = made.append("p").attr("class", "note").attr("role", "status");
+    const paint = () => {
+      says.text(isAtMoment ? `At ${time(at) || "0 us"}.` : "Over the whole run.");
+      if (drawing) drawing.update({ load: isAtMoment ? loadAt(result, capacities, at) : whole });
+    };
+    const isDrawn = drawLoaded(made.node(), result, machine, (drawn) => {
+      drawing = drawn;
+      paint();
+    });
+    if (!isDrawn) {
+      made.remove();
+      return nothing;
+    }
+    if (!result.demands) {
+      controls.remove();
+      return nothing;
+    }
+    choice(controls.node(), "load", [{ value: "run", text: "over the whole run" },
+      { value: "moment", text: "at the moment of the slider" }], "run", (value) => {
+      isAtMoment = value === "moment";
+      paint();
+    });
+    return (now) => {
+      at = now;
+      if (isAtMoment) paint();
+    };
   };
 
   // ---------------------------------------------------------------------------------- the page of a run
@@ -468,7 +557,8 @@
   const stepControls = (root, state, changed) => {
     const controls = d3.select(root).append("p").attr("class", "no-print");
     const hasEnds = state.all.some((step) => step.from);
-    const rows = (hasEnds ? ["from", "to", "transfer"] : ["transfer"])
+    const hasEngines = state.all.some((step) => step.engines);
+    const rows = (hasEnds ? ["from", "to", "transfer"] : ["transfer"]).concat(hasEngines ? ["engine"] : [])
       .map((value) => ({ value, text: rowKinds[value].text }));
     choice(controls.node(), "rows by", rows, state.rows, (value) => { state.rows = value; changed(); });
     const distinct = (key) => new Set(state.all.slice(0, 20000).map(colourings[key])).size;
@@ -488,7 +578,8 @@
     });
   };
 
-  const timelineSection = (root, state) => {
+  // `moved` hears of each new moment.
+  const timelineSection = (root, state, moved) => {
     const made = section(root, "Timeline of steps",
       "Drag moves, Ctrl or Shift and the wheel zoom, a click takes that moment. With the keyboard: left and right go "
       + "from step to step in order of their start, up and down to the row beside, + and - zoom, 0 shows the "
@@ -509,6 +600,7 @@
       if (!isBySlider) slider.property("value", (1000 * state.moment) / state.end);
       drawCursor(view);
       drawMoment(now.node(), state);
+      moved(state.moment);
     };
     const draw = () => {
       lanewise.hideTip();
@@ -531,9 +623,12 @@
   lanewise.view("trace/2", (root, result, machine) => {
     runFacts(root, result);
     if (result.steps.length === 0) return;
-    const stepsMade = timelineSection(root, stateOf(result));
-    loadSection(root, result, machine);
+    const state = stateOf(result);
+    let moved = () => {};
+    const stepsMade = timelineSection(root, state, (moment) => moved(moment));
+    moved = loadSection(root, result, machine, state.moment);
     resourceSection(root, result);
+    engineSection(root, state);
     stepsMade.raise();  // the longest comes last
   });
 }

@@ -117,7 +117,12 @@
     const figures = [...new Set(sorted.map((change) => change.figure))];
     const of = (figure) => sorted.filter((change) => change.figure === figure);
     for (const figure of figures) pairedBars(root, figure, of(figure));
-    for (const figure of figures) ratioMap(root, figure, of(figure));
+    // The matrix of GPUs has all of their pairs; a map of ratios only those that stand alone.
+    if (result.matrices)
+      lanewise.drawMatrix(section(root, "Every pair of GPUs, before and now").node(), result.matrices.after,
+        { before: result.matrices.before });
+    for (const figure of figures.filter((one) => one !== "bandwidth" || !result.matrices))
+      ratioMap(root, figure, of(figure));
     table(section(root, "Changes").node(), [
       { name: "pair", value: pairText },
       { name: "pairs alike", value: (change) => change.pairs },

@@ -1,4 +1,5 @@
 // Why a transfer takes its way (why/1), and why a run takes its time (why_run/1).
+// Other views draw a route beside what it was before: lanewise.drawRoute(root, result, {before, onShow}).
 (() => {
   const { spaced } = lanewise;
   const wayText = (candidate) => {
@@ -22,14 +23,28 @@
   // A server, or those nodes of a cluster that are named. One object updates all drawings.
   const drawNodes = (root, machine, names, options) => {
     if (machine.lanewise !== "cluster-view/1") return lanewise.drawMachine(root, machine, options);
-    const drawings = nodesOf(names).slice(0, 4).map((node) => {
+    const drawings = new Map();
+    for (const node of nodesOf(names).slice(0, 4)) {
       const kind = machine.machines.find((one) => one.nodes.includes(node));
-      if (!kind) return null;
+      if (!kind) continue;
       d3.select(root).append("h3").text(`${node} (${kind.machine.machine})`);
-      return lanewise.drawMachine(root, kind.machine, { ...options, prefix: `${node}/` });
-    });
-    return { update: (changed) => { for (const drawing of drawings) if (drawing) drawing.update(changed); } };
+      const onPick = options.onPick && ((box) => options.onPick({ ...box, name: `${node}/${box.name}` }));
+      drawings.set(node, lanewise.drawMachine(root, kind.machine, { ...options, onPick, prefix: `${node}/` }));
+    }
+    const inNode = (name) => name.slice(name.indexOf("/") + 1);
+    return {
+      update: (changed) => {
+        for (const [node, drawing] of drawings)
+          drawing.update(lanewise.isThere(changed.picked)
+            ? { ...changed, picked: nodeOf(changed.picked) === node ? inNode(changed.picked) : null } : changed);
+      },
+      box: (name) => drawings.has(nodeOf(name)) ? drawings.get(nodeOf(name)).box(inNode(name)) : undefined,
+      focus: (name) => { if (drawings.has(nodeOf(name))) drawings.get(nodeOf(name)).focus(inNode(name)); },
+    };
   };
+  lanewise.drawNodes = drawNodes;
+  lanewise.namesOfRoute = (result) =>
+    [].concat(result.from, result.to, ...result.candidates.map((one) => one.route || []));
 
   // ---------------------------------------------------------------------------------- why/1
   const drawChain = (root, candidate) => {
@@ -45,13 +60,19 @@
     hops.filter((hop, i, all) => i < all.length - 1).append("span").attr("aria-hidden", "true")
       .style("padding", "0 .4rem").text("\u2192");
   };
-  const drawRules = (root, candidate) => {
-    const rules = candidate.remarks || [];
-    const text = d3.select(root).append("p");
-    if (candidate.rule) text.append("b").text(`${candidate.rule}: `);
-    if (candidate.reason) text.append("span").text(`${candidate.reason} `);
-    if (rules.length) text.append("span").text(`Rules along it: ${rules.join(", ")}.`);
-    else if (candidate.legal) text.append("span").text("No rule says more of it.");
+  // What each rule along a way says; of a refused way the one that refuses it first. `sentences`: why/1's "rules".
+  const drawRules = (root, candidate, sentences = {}) => {
+    const named = (candidate.rule ? [candidate.rule] : []).concat(candidate.remarks || []);
+    if (candidate.reason && !sentences[candidate.rule]) d3.select(root).append("p").text(candidate.reason);
+    if (!named.length) {
+      if (candidate.legal) d3.select(root).append("p").text("No rule says more of it.");
+      return;
+    }
+    const made = d3.select(root).append("ul").attr("aria-label", "rules along it").selectAll("li").data(named).enter()
+      .append("li");
+    made.append("b").text((id) => (id === candidate.rule ? `${id} refuses it` : id));
+    made.filter((id) => sentences[id]).append("span").text((id) => `: ${sentences[id].sentence} `);
+    made.filter((id) => sentences[id]).append("span").attr("class", "note").text((id) => `(${sentences[id].source})`);
   };
   const chosenFacts = (result, candidate) => {
     const pairs = [["way", wayText(candidate)],
@@ -65,8 +86,18 @@
       pairs.push(["rendezvous from", lanewise.bytes(candidate.rendezvous_from_bytes)]);
     return pairs;
   };
+  const verdictOf = (row) => (row.chosen ? "chosen" : row.legal ? "legal" : "refused");
+  const rulesOf = (row) => row.rule || (row.remarks || []).join(", ");
+  const rowsOf = (result) => result.candidates.map((candidate, i) => ({ ...candidate, chosen: i === result.chosen }));
+  // What fits beside other things: the rest is said of the way that is looked at.
+  const shortTable = (root, result, pick) => lanewise.table(root, [
+    { name: "verdict", value: verdictOf },
+    { name: "way", value: wayText, wrap: true },
+    { name: "time", value: (row) => row.time_us, text: (row) => lanewise.time(row.time_us) },
+    { name: "rules and reason", value: (row) => [rulesOf(row), row.reason].filter(Boolean).join(": "), wrap: true },
+  ], rowsOf(result), { onRow: pick, filter: false });
   const candidateTable = (root, result, pick) => lanewise.table(root, [
-    { name: "verdict", value: (row) => (row.chosen ? "chosen" : row.legal ? "legal" : "refused") },
+    { name: "verdict", value: verdictOf },
     { name: "way", value: (row) => wayText(row), wrap: true },
     { name: "time", value: (row) => row.time_us, text: (row) => lanewise.time(row.time_us) },
     { name: "90 % range", value: (row) => (row.time_interval_us || [])[0],
@@ -75,23 +106,22 @@
       text: (row) => lanewise.rate(rateOf(row, result.bytes)) },
     { name: "latency", value: (row) => row.latency_us, text: (row) => lanewise.time(row.latency_us) },
     { name: "bound by", value: (row) => row.binding },
-    { name: "rules", value: (row) => row.rule || (row.remarks || []).join(", ") },
+    { name: "rules", value: rulesOf },
     { name: "reason", value: (row) => row.reason, wrap: true },
-  ], result.candidates.map((candidate, i) => ({ ...candidate, chosen: i === result.chosen })), { onRow: pick });
+  ], rowsOf(result), { onRow: pick });
 
   // Times side by side, with their ranges, the fastest on top.
-  const drawTimes = (root, result, pick) => {
-    const rows = result.candidates.map((candidate, i) => ({ ...candidate, chosen: i === result.chosen }))
-      .filter((one) => one.time_us)
+  const drawTimes = (root, result, pick, width) => {
+    const rows = rowsOf(result).filter((one) => one.time_us)
       .sort((a, b) => a.time_us - b.time_us);
     if (rows.length < 2) return;
-    const [width, left, step] = [1300, 470, 26];
+    const [left, step] = [Math.min(470, width * 0.45), 26];
     const height = rows.length * step + 34;
     const most = d3.max(rows, (row) => (row.time_interval_us || [0, row.time_us])[1]);
     const across = d3.scaleLinear().domain([0, most]).nice().range([left, width - 90]);
     const picture = lanewise.svg(root, width, height, "times of the legal ways with their 90 % ranges");
     picture.append("g").attr("class", "axis").attr("transform", `translate(0,${height - 26})`)
-      .call(d3.axisBottom(across).ticks(6).tickFormat(lanewise.time));
+      .call(d3.axisBottom(across).ticks(width < 1000 ? 3 : 6).tickFormat(lanewise.time));
     const made = picture.selectAll("g.row").data(rows).enter().append("g").attr("class", "row").attr("role", "button")
         .style("cursor", "pointer")
       .attr("transform", (row, i) => `translate(0,${i * step})`);
@@ -112,38 +142,86 @@
       + `90 % range ${rangeText(row.time_interval_us)}`)
       .on("click", pick).on("keydown", (row) => { if (d3.event.key === "Enter") pick(row); });
   };
-  // The route of one candidate, in words and in the machine; picking another changes both.
-  const routeSection = (root, result, machine) => {
-    const section = lanewise.section(root, "Route");
-    // A refused way has no route: its two ends alone, with a break between them that no link bridges.
-    const ends = [result.from, "no route", result.to];
-    const words = section.append("div");
-    const names = [].concat(result.from, result.to, ...result.candidates.map((one) => one.route || []));
-    const drawing = machine ? drawNodes(section.node(), machine, names, { route: ends }) : null;
-    return (candidate, isChosen) => {
-      words.selectAll("*").remove();
-      words.append("p").attr("class", "note")
-          .text((isChosen ? "The chosen way" : candidate.legal ? "A way that was not chosen" : "A way that is refused")
-            + `: ${wayText(candidate)}`);
-      drawChain(words.node(), candidate);
-      drawRules(words.node(), candidate);
-      if (drawing) drawing.update({ route: candidate.route && candidate.route.length ? candidate.route : ends });
-    };
-  };
-  lanewise.view("why/1", (root, result, machine) => {
-    const summary = lanewise.section(root, `${result.from} to ${result.to} on ${result.machine}`,
+  const writeSummary = (root, result, title) => {
+    const summary = lanewise.section(root, title,
       `${lanewise.bytes(result.bytes)}, op ${spaced(result.op)}; distance ${result.distance}`);
-    const chosen = result.chosen === null ? null : result.candidates[result.chosen];
+    const chosen = chosenOf(result);
     if (chosen) lanewise.facts(summary.node(), chosenFacts(result, chosen));
     else summary.append("p").append("b")
       .text("Nothing is legal: every way is refused, each by the rule beside it below.");
-    const show = routeSection(root, result, machine);
-    if (chosen) show(chosen, true);
+    return summary;
+  };
+  const chosenOf = (result) => (result.chosen === null ? null : result.candidates[result.chosen]);
+  // A refused way has no route: its two ends alone, with a break between them that no link bridges.
+  const hopsOf = (result, candidate) => (candidate && candidate.route && candidate.route.length ? candidate.route
+    : [result.from, "no route", result.to]);
+  // The route of one candidate in words.
+  const writeWay = (words, result, candidate, isChosen) => {
+    words.selectAll("*").remove();
+    words.append("p").attr("class", "note")
+        .text((isChosen ? "The chosen way" : candidate.legal ? "A way that was not chosen" : "A way that is refused")
+          + `: ${wayText(candidate)}`);
+    drawChain(words.node(), candidate);
+    drawRules(words.node(), candidate, result.rules);
+  };
+  // The route of one candidate, in words and in the machine; picking another changes both.
+  const routeSection = (root, result, machine) => {
+    const section = lanewise.section(root, "Route");
+    const words = section.append("div");
+    const drawing = machine ? drawNodes(section.node(), machine, lanewise.namesOfRoute(result),
+      { route: hopsOf(result, null) }) : null;
+    return (candidate, isChosen) => {
+      writeWay(words, result, candidate, isChosen);
+      if (drawing) drawing.update({ route: hopsOf(result, candidate) });
+    };
+  };
+  const candidatesSection = (root, result, note, show, { width, drawTable }) => {
     const pick = (row) => show(row, row.chosen);
-    const times = lanewise.section(root, "All candidates", "Choose a row to see its route above.");
-    drawTimes(times.node(), result, pick);
-    candidateTable(times.node(), result, pick);
+    const times = lanewise.section(root, "All candidates", note);
+    drawTimes(times.node(), result, pick, width);
+    drawTable(times.node(), result, pick);
+  };
+  lanewise.view("why/1", (root, result, machine) => {
+    writeSummary(root, result, `${result.from} to ${result.to} on ${result.machine}`);
+    const show = routeSection(root, result, machine);
+    if (chosenOf(result)) show(chosenOf(result), true);
+    candidatesSection(root, result, "Choose a row to see its route above.", show,
+      { width: 1300, drawTable: candidateTable });
   });
+
+  const timeText = (candidate) => (candidate.time_us === undefined ? "in a time that is not known"
+    : `in ${lanewise.time(candidate.time_us)}`);
+  const wayAndTime = (candidate) => (candidate ? `${wayText(candidate)}, ${timeText(candidate)}` : "no legal way");
+  // What became of a route since before, in a sentence or two.
+  lanewise.routeChange = (before, result) => {
+    const [was, is] = [chosenOf(before), chosenOf(result)];
+    if (!was && !is) return "As before, there is no legal way.";
+    const isSameWay = was && is && wayText(was) === wayText(is);
+    const ratio = was && is && was.time_us && is.time_us ? is.time_us / was.time_us : null;
+    const longer = ratio === null ? "" : lanewise.isChange(ratio)
+      ? ` It takes ${lanewise.rounded(ratio)} times as long.` : " It takes as long.";
+    const hops = isSameWay && String(was.route) !== String(is.route)
+      ? ` It took other hops before: ${(was.route || []).join(", ")}.` : "";
+    if (isSameWay && ratio !== null && !lanewise.isChange(ratio)) return `The way and its time are as before.${hops}`;
+    if (isSameWay) return `The same way as before; then it was done ${timeText(was)}.${longer}${hops}`;
+    return `Before: ${wayAndTime(was)}. Now: ${wayAndTime(is)}.${longer}`;
+  };
+  // options: {before: what the same pair was before, onShow: (hops) => ... for each way that is looked at, width}
+  lanewise.drawRoute = (root, result, options = {}) => {
+    const summary = writeSummary(root, result, `${result.from} to ${result.to}`);
+    if (options.before) summary.append("p").attr("class", "route-change")
+      .text(lanewise.routeChange(options.before, result));
+    const words = summary.append("div");
+    const show = (candidate, isChosen) => {
+      writeWay(words, result, candidate, isChosen);
+      if (options.onShow) options.onShow(hopsOf(result, candidate));
+    };
+    if (chosenOf(result)) show(chosenOf(result), true);
+    else if (options.onShow) options.onShow(hopsOf(result, null));
+    const isNarrow = options.width < 1000;
+    candidatesSection(root, result, "Choose a row to see its route.", show,
+      { width: options.width || 1300, drawTable: isNarrow ? shortTable : candidateTable });
+  };
 
   // ---------------------------------------------------------------------------------- why_run/1
   const path = (result) => result.critical_path || [];

@@ -73,6 +73,15 @@ TEST(WhatIf, ANarrowLinkIsWhatBinds) {
   EXPECT_THAT(worst.because, testing::HasSubstr("bound by gpu2.pcie"));
 }
 
+// Of GPUs the whole matrix is there, not only what changed.
+TEST(WhatIf, HasTheMatrixOfGpusBeforeAndAfter) {
+  auto const json = whatif_json(asked("acs=on"), "m", {"acs=on"});
+  auto const gpus = json["matrices"]["before"]["places"];
+  EXPECT_EQ(gpus, json["matrices"]["after"]["places"]);
+  EXPECT_EQ(json["matrices"]["after"]["cells"].size(), gpus.size() * gpus.size());
+  EXPECT_NE(json["matrices"]["before"]["cells"], json["matrices"]["after"]["cells"]);
+}
+
 TEST(WhatIf, NothingChangesIsSaid) {
   auto const found = asked("software.gdrcopy=false");
   EXPECT_TRUE(found.changes.empty());

@@ -6,12 +6,12 @@ Exit code 77 where there is no Chromium, or the program was built without d3.
 """
 import html.parser
 import json
-import os
 import pathlib
-import shutil
 import subprocess
 import sys
 import tempfile
+
+from browser import Browser, find_chromium
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SKIPPED = 77
@@ -135,14 +135,12 @@ PAGES = {
 }
 
 
-def open_page(browser, page, folder):
+def open_page(browser, page):
     """The page after its scripts ran, and what they wrote to the console."""
-    done = subprocess.run(
-        [browser, "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", "--virtual-time-budget=4000",
-         f"--user-data-dir={folder}/browser", "--dump-dom", f"file://{page}"],
-        capture_output=True, text=True, timeout=120, check=False)
-    console = [line for line in done.stderr.splitlines() if "CONSOLE" in line]
-    return done.stdout, console
+    browser.console.clear()
+    browser.open(f"file://{page}")
+    browser.wait_until("document.documentElement.dataset.drawn !== undefined")
+    return browser.evaluate("document.documentElement.outerHTML"), list(browser.console)
 
 
 def check(program, browser, name, folder):
@@ -159,7 +157,7 @@ def check(program, browser, name, folder):
     result = json.loads(run.stdout)
     if page.stat().st_size > 2e6:
         problems.append(f"{page.stat().st_size} bytes, and 2 MB are allowed")
-    dom, console = open_page(browser, page, folder)
+    dom, console = open_page(browser, page)
     problems += [f"console: {line}" for line in console]
     text = Text()
     text.feed(dom)
@@ -174,13 +172,11 @@ def check(program, browser, name, folder):
 
 def main():
     program, *names = sys.argv[1:]
-    browser = shutil.which("chromium") or shutil.which("chromium-browser")
-    if browser is None:
+    if find_chromium() is None:
         print("no Chromium: install the package chromium (./setup.sh install page)")
         sys.exit(SKIPPED)
     failed = False
-    with tempfile.TemporaryDirectory() as folder:
-        os.environ["HOME"] = folder  # where the browser keeps what it likes
+    with tempfile.TemporaryDirectory() as folder, Browser() as browser:
         for name in names or PAGES:
             problems = check(program, browser, name, folder)
             print(f"{name}: {'fine' if not problems else 'failed'}", flush=True)

@@ -16,7 +16,10 @@ using testing::HasSubstr;
 
 // One step after another, of these durations in microseconds.
 Trace trace(std::string const& mode, std::vector<double> const& microseconds) {
-  Trace made{mode, "pair", "f00d", {}, {}, {}, Seconds(0)};
+  Trace made;
+  made.mode = mode;
+  made.machine = "pair";
+  made.fingerprint = "f00d";
   for (auto const us : microseconds) {
     made.steps.push_back({"t" + std::to_string(made.steps.size()), made.makespan, made.makespan + Seconds(us * 1e-6),
                           1_MiB, std::nullopt});

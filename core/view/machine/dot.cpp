@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
+#include <optional>
+#include <set>
 #include <utility>
 
 #include "core/machine/nic_rate.hpp"
@@ -21,8 +24,10 @@ namespace {
 
 using namespace dot;
 
-constexpr std::size_t kMaxHostsInFull = 4;
-constexpr std::size_t kMaxHostsNamed = 64;  // of a box; more are one node
+constexpr std::size_t kMaxKindsInFull = 2;  // of more kinds of nodes the first is drawn in full
+constexpr std::size_t kMaxInARow = 4;       // of devices below a switch; of more the GPUs are a row below
+
+constexpr std::size_t kMaxSwitchesDrawn = 4;  // of a network; more are one for each tier
 
 constexpr std::size_t kWidestLabel = 18;
 
@@ -32,20 +37,30 @@ double pen_of(BytesPerSecond rate) { return 1.0 + std::log2(1.0 + rate.value() /
 // Draws one machine. Boxes and their nodes come first, because an edge inside an open box would pull its nodes into it.
 class DotWriter {
  public:
-  explicit DotWriter(Machine const& machine)
-      : machine_(machine), gpus_(machine.hosts.size()), nics_(machine.hosts.size()) {
+  DotWriter(Machine const& machine, std::vector<std::string> const& route)
+      : machine_(machine), route_(route), gpus_(machine.hosts.size()), nics_(machine.hosts.size()) {
     for (auto const id : machine.all(PciKind::Switch))
       if (auto const& chip = machine.at(id).chip; !chip.empty()) chips_[chip].push_back(id);
+    auto const kinds = node_kinds(machine);
+    for (std::size_t i = 0; i < std::min(kinds.size(), kMaxKindsInFull); ++i)
+      hosts_in_full_.insert(kinds[i].hosts.front());
+    for (auto const& name : {route.empty() ? "" : route.front(), route.empty() ? "" : route.back()})
+      for (std::size_t i = 0; is_cluster() && i < machine.hosts.size(); ++i)
+        if (name.starts_with(machine.hosts[i].name + "/")) hosts_in_full_.insert(HostId(i));
+    for (std::size_t i = 0; i < machine.functions.size(); ++i)
+      if (auto const& one = machine.functions[i]; is_at_the_end(one))
+        ++rows_[row_of(PciId(i))][one.kind == PciKind::Gpu];
     for (auto const id : machine.all(PciKind::Gpu)) ++gpus_[index(machine.host_of(id))];
     for (auto const id : machine.all(PciKind::Nic)) ++nics_[index(machine.host_of(id))];
   }
 
   std::string write() {
+    mark_route();
     lines_.open(fmt::format("graph {} {{", dot_string(machine_.name)));
     lines_.add(
-        fmt::format("graph [label={}, labelloc=t, fontsize=16, newrank=true, compound=true, ranksep=0.7, "
-                    "nodesep=0.3, fontname=\"Helvetica\"];",
-                    dot_string(machine_.title.empty() ? machine_.name : machine_.name + "\n" + machine_.title)));
+        "graph [labelloc=t, fontsize=16, newrank=true, compound=true, ranksep=0.6, nodesep=0.25, ratio=0.5625, "
+        "ordering=out, fontname=\"Helvetica\"];");
+    lines_.add(fmt::format("label={};", headline()));
     lines_.add("node [style=filled, fontsize=10, fontname=\"Helvetica\", color=\"#333333\"];");
     lines_.add("edge [fontsize=9, fontname=\"Helvetica\", color=\"#333333\"];");
     for (std::size_t i = 0; i < machine_.hosts.size(); ++i)
@@ -61,7 +76,8 @@ class DotWriter {
 
  private:
   [[nodiscard]] bool is_cluster() const { return machine_.hosts.size() > 1; }
-  [[nodiscard]] bool in_full(HostId id) const { return machine_.hosts.size() <= kMaxHostsInFull || index(id) == 0; }
+  // The first node of each kind, and the nodes of a route.
+  [[nodiscard]] bool in_full(HostId id) const { return hosts_in_full_.contains(id); }
   [[nodiscard]] bool in_full(SocketId id) const { return in_full(machine_.at(id).host); }
   [[nodiscard]] bool in_full(PciId id) const { return in_full(machine_.host_of(id)); }
 
@@ -82,23 +98,17 @@ class DotWriter {
     lines_.close();
   }
 
-  // Nodes with equally many NICs on the same leaves share a box, so that one line to each leaf serves them all.
+  // Nodes with equally many NICs on the same leaves are one node of the graph.
   void collapsed_hosts() {
-    constexpr std::size_t kColumns = 8;
-    for (auto const& [leaves, hosts] : collapsed_groups()) {
-      auto const name = fmt::format("nodes {}", index(hosts.front()));
-      lines_.open_box(name, host_names(machine_, hosts), kHostBox);
-      bool const are_named = hosts.size() <= kMaxHostsNamed;
-      if (!are_named)
-        lines_.node(machine_.at(hosts.back()).name,
-                    fmt::format("{} nodes, each\n{}", hosts.size(), machines_label(hosts.back())), kHostStyle);
-      for (auto id = hosts.rbegin(); are_named && id != hosts.rend(); ++id)
-        lines_.node(machine_.at(*id).name, fmt::format("{}\n{}", machine_.at(*id).name, machines_label(*id)),
-                    kHostStyle);
-      for (std::size_t i = kColumns; are_named && i < hosts.size(); ++i)
-        lines_.edge(machine_.at(hosts[i - kColumns]).name, machine_.at(hosts[i]).name, {{"style", "invis"}});
-      lines_.close();
-    }
+    for (auto const& [leaves, hosts] : collapsed_groups())
+      lines_.node(collapsed_name(hosts),
+                  fmt::format("{}\n{}{}", wrapped(host_names(machine_, hosts), kWidestLabel),
+                              hosts.size() > 1 ? fmt::format("{} nodes, each\n", hosts.size()) : "",
+                              machines_label(hosts.back())),
+                  kHostStyle);
+  }
+  static std::string collapsed_name(std::vector<HostId> const& hosts) {
+    return fmt::format("nodes {}", index(hosts.front()));
   }
 
   // The number of NICs by leaf, and the collapsed nodes that have exactly these.
@@ -121,9 +131,12 @@ class DotWriter {
   void socket(SocketId id) {
     auto const& socket = machine_.at(id);
     lines_.open_box(fmt::format("socket {}", socket.name), short_name(socket.name), kSocketBox);
-    lines_.node(socket.name,
-                fmt::format("{}\n{}", short_name(socket.name), wrapped(part_words(machine_, id), kWidestLabel)),
-                kCpuStyle);
+    auto label = fmt::format("{}\n{}", short_name(socket.name), wrapped(part_words(machine_, id), kWidestLabel));
+    for (auto const& link : machine_.socket_links)
+      if (link.a == id)
+        label += fmt::format("\n{} to {}", bonded_words(machine_.at(link.part), link.count),
+                             short_name(machine_.at(link.b).name));
+    lines_.node(socket.name, label, kCpuStyle);
     for (auto const& numa : machine_.numa_nodes)
       if (numa.socket == id) lines_.node(numa.name, fmt::format("{}\nmemory", short_name(numa.name)), kMemoryStyle);
     for (std::size_t i = 0; i < machine_.host_bridges.size(); ++i)
@@ -161,22 +174,41 @@ class DotWriter {
     if (f.mig) label += "\nMIG";
     if (machine_.is_off(id)) label += "\noff";
     if (!f.bdf.empty()) label += "\n" + f.bdf;
-    if (is_in_mesh(id)) label += "\n" + peers_label(id);
+    label += "\n" + pcie_link_words(id);
+    if (f.kind == PciKind::Gpu) label += gpu_link_words(id);
+    if (f.kind == PciKind::Nic) label += cable_words(id);
     lines_.node(f.name, label, style_of(f.kind));
   }
 
-  // With more peers than this the labels of a GPU's links would overlap; its own label then lists the links.
-  [[nodiscard]] bool is_in_mesh(PciId id) const {
-    constexpr std::ptrdiff_t kMaxLabels = 1;
-    return std::count_if(machine_.nvlinks.begin(), machine_.nvlinks.end(), [&](NvlinkBundle const& bundle) {
-             return joins_gpus(bundle) && (bundle.a == NvlinkEnd(id) || bundle.b == NvlinkEnd(id));
-           }) > kMaxLabels;
+  // Beside the line they would cross others, so what a link is stands in the lower of its ends.
+  [[nodiscard]] std::string pcie_link_words(PciId id) const {
+    if (machine_.at(id).link) return link_words(machine_, id);
+    auto const assumed = assumed_link(machine_, id);
+    return assumed ? to_string(*assumed) + "?" : "link unknown";
   }
+  [[nodiscard]] std::string gpu_link_words(PciId id) const {
+    std::string words = peers_label(id);
+    for (auto const& domain : machine_.nvswitches)
+      for (auto const& port : domain.ports)
+        if (port.gpu == id) words += "\n" + bonded_words(machine_.at(domain.link_part), port.count);
+    return words;
+  }
+  [[nodiscard]] std::string cable_words(PciId id) const {
+    std::string words;
+    if (!machine_.fabric) return words;
+    for (auto const& attachment : machine_.fabric->attachments) {
+      if (attachment.nic != id) continue;
+      auto const rate = cable_rate(machine_, attachment);
+      words += "\n" + (rate ? rounded_text(*rate) : std::string("cable unknown"));
+    }
+    return words;
+  }
+
   static bool joins_gpus(NvlinkBundle const& bundle) {
     return std::holds_alternative<PciId>(bundle.a) && std::holds_alternative<PciId>(bundle.b);
   }
 
-  // "NVLink 2 x1: gpu1, gpu2"
+  // "NVLink 2 x1: gpu1, gpu2", a line for each kind of bundle.
   [[nodiscard]] std::string peers_label(PciId id) const {
     std::map<std::string, std::vector<std::string>> peers;
     for (auto const& bundle : machine_.nvlinks) {
@@ -184,10 +216,10 @@ class DotWriter {
       auto const& peer = bundle.a == NvlinkEnd(id) ? bundle.b : bundle.a;
       peers[bonded_words(machine_.at(bundle.part), bundle.count)].emplace_back(short_name(name_of(peer)));
     }
-    std::vector<std::string> lines;
+    std::string lines;
     for (auto const& [words, names] : peers)
-      lines.push_back(wrapped(fmt::format("{}: {}", words, condensed(names)), kWidestLabel + 4));
-    return fmt::format("{}", fmt::join(lines, "\n"));
+      lines += "\n" + wrapped(fmt::format("{}: {}", words, condensed(names)), kWidestLabel + 4);
+    return lines;
   }
 
   static bool is_shared(std::vector<PciId> const& switches) { return switches.size() > 1; }
@@ -216,16 +248,35 @@ class DotWriter {
     }
   }
 
+  // Devices, not the ports and switches above them.
+  static bool is_at_the_end(PciFunction const& one) {
+    return one.kind != PciKind::RootPort && one.kind != PciKind::Switch;
+  }
+  // What devices share a row with: a switch, or the root ports of a socket.
+  [[nodiscard]] std::string const& row_of(PciId id) const {
+    auto const& above = machine_.at(id).parent;
+    return above && machine_.at(*above).kind == PciKind::Switch ? machine_.at(*above).name
+                                                                : machine_.at(machine_.socket_of(id)).name;
+  }
+  // GPUs go a row below other devices where there are many: narrower, and with nothing between them and their links.
+  [[nodiscard]] bool is_a_row_below(PciId id) const {
+    auto const found = rows_.find(row_of(id));
+    if (found == rows_.end() || machine_.at(id).kind != PciKind::Gpu) return false;
+    auto const [others, gpus] = found->second;
+    return others > 0 && others + gpus > static_cast<int>(kMaxInARow);
+  }
+
   // Dashed: assumed from datasheets. Dotted: unknown. In kSlowColour: slower than the devices allow.
   [[nodiscard]] DotAttributes pcie_attributes(PciId id) const {
     auto const& f = machine_.at(id);
     if (f.kind == PciKind::RootPort) return {{"penwidth", "1"}};
     auto const assumed = f.link ? std::nullopt : assumed_link(machine_, id);
     auto const link = f.link ? f.link : assumed;
-    DotAttributes attributes{{"label", f.link ? link_words(machine_, id) : assumed ? to_string(*assumed) + "?" : "?"}};
+    DotAttributes attributes;
     attributes.emplace_back("penwidth", link ? fmt::format("{:.1f}", pen_of(pcie::raw_rate(*link))) : "1");
     if (!f.link) attributes.emplace_back("style", assumed ? "dashed" : "dotted");
     if (f.link && f.max_link) attributes.emplace_back("color", std::string(kSlowColour));
+    if (is_a_row_below(id)) attributes.emplace_back("minlen", "2");
     return attributes;
   }
 
@@ -236,14 +287,14 @@ class DotWriter {
       if (!in_full(link.a)) continue;
       auto const& part = machine_.at(link.part);
       lines_.edge(machine_.at(link.a).name, machine_.at(link.b).name,
-                  bonded_attributes(bonded_words(part, link.count), part, link.count, kCpuStyle.fill));
+                  bonded_attributes(part, link.count, kCpuStyle.fill));
       lines_.add(fmt::format("{{rank=same; {}; {};}}", dot_string(machine_.at(link.a).name),
                              dot_string(machine_.at(link.b).name)));
     }
   }
 
-  static DotAttributes bonded_attributes(std::string label, Part const& part, int count, std::string_view colour) {
-    DotAttributes attributes{{"label", std::move(label)}, {"constraint", "false"}, {"color", std::string(colour)}};
+  static DotAttributes bonded_attributes(Part const& part, int count, std::string_view colour) {
+    DotAttributes attributes{{"constraint", "false"}, {"color", std::string(colour)}};
     if (part.link.rate) attributes.emplace_back("penwidth", fmt::format("{:.1f}", pen_of(*part.link.rate * count)));
     return attributes;
   }
@@ -260,10 +311,8 @@ class DotWriter {
   // Edges between GPUs, which are in a row, go below the row, because the PCIe links are above it.
   [[nodiscard]] DotAttributes nvlink_attributes(NvlinkBundle const& bundle) const {
     auto const& part = machine_.at(bundle.part);
-    auto attributes = bonded_attributes(bonded_words(part, bundle.count), part, bundle.count, kNvlinkColour);
+    auto attributes = bonded_attributes(part, bundle.count, kNvlinkColour);
     if (!joins_gpus(bundle)) return attributes;
-    bool const named = is_in_mesh(std::get<PciId>(bundle.a)) || is_in_mesh(std::get<PciId>(bundle.b));
-    attributes.front() = {"xlabel", named ? "" : attributes.front().second};
     attributes.emplace_back("headport", "s");
     attributes.emplace_back("tailport", "s");
     return attributes;
@@ -280,8 +329,8 @@ class DotWriter {
                     kNvSwitchStyle);
       for (auto const& port : domain.ports) {
         if (!in_full(port.gpu)) continue;
-        auto attributes = bonded_attributes(bonded_words(part, port.count), part, port.count, kNvlinkColour);
-        attributes[1] = {"weight", "2"};  // unlike a pair's, it ranks the switch below its GPUs
+        auto attributes = bonded_attributes(part, port.count, kNvlinkColour);
+        attributes[0] = {"weight", "2"};  // unlike a pair's, it ranks the switch below its GPUs
         lines_.edge(machine_.at(port.gpu).name, domain.name, attributes);
       }
     }
@@ -312,18 +361,22 @@ class DotWriter {
     lines_.open_box(network.name.empty() ? "fabric" : "fabric " + network.name, name + network.kind + title,
                     kFabricBox);
     std::map<std::pair<std::string, std::string>, BytesPerSecond> trunks;
-    for (std::uint32_t i = 0; i < fabric.switches.size(); ++i)
-      if (fabric.switches[i].network == number && is_drawn(i))
-        lines_.node(drawn_as(i), switch_label(i), kNetworkSwitchStyle);
     for (auto const& trunk : fabric.trunks)
       if (trunk.cables > 0 && fabric.switches[trunk.lower].network == number)
         trunks[{drawn_as(trunk.lower), drawn_as(trunk.upper)}] += trunk.rate;
+    for (std::uint32_t i = 0; i < fabric.switches.size(); ++i) {
+      if (fabric.switches[i].network != number || !is_drawn(i)) continue;
+      auto label = switch_label(i);
+      for (auto const& [ends, rate] : trunks)
+        if (ends.first == drawn_as(i)) label += fmt::format("\nto {}: {}", ends.second, rounded_text(rate));
+      lines_.node(drawn_as(i), label, kNetworkSwitchStyle);
+    }
     for (auto const& [ends, rate] : trunks) lines_.edge(ends.first, ends.second, network_attributes(rate));
     lines_.close();
   }
 
   // Many switches are drawn as one for each tier.
-  [[nodiscard]] bool are_drawn_by_tier() const { return machine_.fabric->switches.size() > kMaxSwitchesInFull; }
+  [[nodiscard]] bool are_drawn_by_tier() const { return machine_.fabric->switches.size() > kMaxSwitchesDrawn; }
   [[nodiscard]] bool is_drawn(std::uint32_t at) const {
     auto const& all = machine_.fabric->switches;
     return !are_drawn_by_tier() || at == 0 || all[at].tier != all[at - 1].tier ||
@@ -344,15 +397,11 @@ class DotWriter {
     return count == 1 ? all[at].name : fmt::format("{}\n{} like it", all[at].name, count - 1);
   }
 
-  // One line from a box of collapsed nodes, starting at a node of its last row, to each of their leaves.
+  // One line from collapsed nodes to each of their leaves.
   void collapsed_edges() {
     for (auto const& [leaves, hosts] : collapsed_groups())
       for (auto const& [leaf, nics] : leaves)
-        lines_.edge(machine_.at(hosts.back()).name, drawn_as(leaf),
-                    {{"label", fmt::format("{} NICs", static_cast<std::size_t>(nics) * hosts.size())},
-                     {"color", std::string(kNetworkColour)},
-                     {"penwidth", "3"},
-                     {"ltail", fmt::format("cluster nodes {}", index(hosts.front()))}});
+        lines_.edge(collapsed_name(hosts), drawn_as(leaf), {{"color", std::string(kNetworkColour)}, {"penwidth", "3"}});
   }
 
   // Two nodes without a switch: joins each NIC to the other node's NIC on its rail.
@@ -376,18 +425,81 @@ class DotWriter {
     auto const rate = cable_rate(machine_, attachment);
     if (!rate) return {{"color", std::string(kNetworkColour)}, {"style", "dotted"}};
     auto attributes = network_attributes(*rate);
-    if (is_slow_cable(machine_, attachment)) attributes[0].second = kSlowColour;
+    if (is_slow_cable(machine_, attachment)) attributes.front().second = kSlowColour;
     return attributes;
   }
 
   static DotAttributes network_attributes(BytesPerSecond rate) {
-    return {{"color", std::string(kNetworkColour)},
-            {"label", rounded_text(rate)},
-            {"penwidth", fmt::format("{:.1f}", pen_of(rate))}};
+    return {{"color", std::string(kNetworkColour)}, {"penwidth", fmt::format("{:.1f}", pen_of(rate))}};
+  }
+
+  // ----------------------------------------------------------------------------------------------------------- route
+  // What a hop is in the graph: "numa0 memory" is numa0, and words such as "socket link" are no node.
+  [[nodiscard]] std::optional<std::string> node_of(std::string const& hop) const {
+    constexpr std::string_view kMemory = " memory";
+    if (hop.ends_with(kMemory)) return hop.substr(0, hop.size() - kMemory.size());
+    if (machine_.fabric)
+      for (std::uint32_t i = 0; i < machine_.fabric->switches.size(); ++i)
+        if (machine_.fabric->switches[i].name == hop) return drawn_as(i);
+    return hop.find(' ') == std::string::npos ? std::optional(hop) : std::nullopt;
+  }
+
+  void mark_route() {
+    DotLines::Highlight marked;
+    std::string last;         // node
+    std::string last_socket;  // where a socket link begins
+    auto const go_to = [&](std::string const& node) {
+      marked.nodes.insert(node);
+      if (!last.empty()) marked.edges.insert({last, node});
+      last = node;
+      bool const is_socket = std::any_of(machine_.sockets.begin(), machine_.sockets.end(),
+                                         [&](Socket const& one) { return one.name == node; });
+      if (!is_socket) return;
+      if (!last_socket.empty()) marked.edges.insert({last_socket, node});
+      last_socket = node;
+    };
+    for (auto const& hop : route_) {
+      auto const node = node_of(hop);
+      if (!node) continue;
+      for (auto const& numa : machine_.numa_nodes)  // a route may name a memory without its socket
+        if (numa.name == *node && last != machine_.at(numa.socket).name) go_to(machine_.at(numa.socket).name);
+      go_to(*node);
+    }
+    lines_.highlight(std::move(marked));
+  }
+
+  // ----------------------------------------------------------------------------------------------------------- title
+  // The name, the title, and what colours and lines mean, as a table above the graph.
+  [[nodiscard]] std::string headline() const {
+    std::string cells;
+    auto const colour = [&](NodeStyle const& style, std::string_view text) {
+      cells += fmt::format(R"(<TD BGCOLOR="{}"><FONT COLOR="{}">{}</FONT></TD>)", style.fill, style.text, text);
+    };
+    auto const has = [&](PciKind kind) { return !machine_.all(kind).empty(); };
+    colour(kCpuStyle, "socket");
+    if (has(PciKind::Switch)) colour(kSwitchStyle, "PCIe switch");
+    if (has(PciKind::Gpu)) colour(kGpuStyle, "GPU");
+    if (has(PciKind::Nic)) colour(kNicStyle, "NIC");
+    if (has(PciKind::Nvme)) colour(kNvmeStyle, "drive");
+    if (!machine_.nvswitches.empty()) colour(kNvSwitchStyle, "GPU link switch");
+    if (machine_.fabric) colour(kNetworkSwitchStyle, "network switch");
+    std::string words = "thicker line: faster; dashed, ?: as the parts allow";
+    bool const has_slow = std::any_of(machine_.functions.begin(), machine_.functions.end(),
+                                      [](PciFunction const& one) { return one.link && one.max_link; });
+    if (has_slow) words += "; orange: slower than the parts allow";
+    if (!route_.empty()) words += "; in full colour: " + route_.front() + " to " + route_.back();
+    auto const title = machine_.title.empty() ? "" : fmt::format("<TR><TD>{}</TD></TR>", dot_html(machine_.title));
+    return fmt::format(
+        R"(<<TABLE BORDER="0" CELLSPACING="0"><TR><TD><FONT POINT-SIZE="18">{}</FONT></TD></TR>{})"
+        R"(<TR><TD><FONT POINT-SIZE="10"><TABLE BORDER="0" CELLSPACING="4"><TR>{}<TD>{}</TD></TR></TABLE></FONT></TD></TR></TABLE>>)",
+        dot_html(machine_.name), title, cells, dot_html(words));
   }
 
   Machine const& machine_;
-  std::vector<int> gpus_;  // how many each host has
+  std::vector<std::string> const& route_;
+  std::set<HostId> hosts_in_full_;
+  std::map<std::string, std::array<int, 2>> rows_;  // devices besides GPUs, and GPUs, by row_of()
+  std::vector<int> gpus_;                           // how many each host has
   std::vector<int> nics_;
   std::map<std::string, std::vector<PciId>> chips_;  // and their virtual switches
   DotLines lines_;
@@ -395,6 +507,8 @@ class DotWriter {
 
 }  // namespace
 
-std::string dot_text(Machine const& machine) { return DotWriter(machine).write(); }
+std::string dot_text(Machine const& machine, std::vector<std::string> const& route) {
+  return DotWriter(machine, route).write();
+}
 
 }  // namespace lanewise

@@ -1,13 +1,15 @@
 #pragma once
 #include <string>
+#include <vector>
 
 #include "lanewise/machine/machine.hpp"
 
 namespace lanewise {
 
-// The machine as a Graphviz graph. Hosts, sockets, shared host bridges and switch chips are boxes; each kind of device
-// has a shape and a colour; edges are labelled with their links, and as thick as their bandwidth. Of a cluster of more
-// than four nodes only the first is drawn in full, the others as one box each.
-std::string dot_text(Machine const& machine);
+// The machine as a Graphviz graph of about 16:9. Hosts, sockets, shared host bridges and switch chips are boxes; each
+// kind of device has a shape and a colour; lines are as thick as their bandwidth, and what a link is stands in the
+// lower of its ends. Of a cluster the first node of each kind is drawn in full, and all nodes alike as one; likewise a
+// network of many switches. `route`: hops as why/1 has them, which stand out; the nodes of its ends are drawn in full.
+std::string dot_text(Machine const& machine, std::vector<std::string> const& route = {});
 
 }  // namespace lanewise

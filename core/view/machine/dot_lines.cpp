@@ -2,8 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace lanewise {
 namespace {
+
+constexpr std::string_view kFaint = "38";  // an alpha value: a fifth
 
 std::string written(DotAttributes const& attributes) {
   std::string out;
@@ -27,6 +31,18 @@ std::string dot_string(std::string_view text) {
   return out + "\"";
 }
 
+std::string dot_html(std::string_view text) {
+  std::string out;
+  for (auto const c : text) switch (c) {
+      case '<': out += "&lt;"; break;
+      case '>': out += "&gt;"; break;
+      case '&': out += "&amp;"; break;
+      case '"': out += "&quot;"; break;
+      default: out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+    }
+  return out;
+}
+
 void DotLines::add(std::string_view line) { text_ += fmt::format("{:{}}{}\n", "", 2 * depth_, line); }
 
 void DotLines::open(std::string_view line) {
@@ -45,19 +61,40 @@ void DotLines::close() {
 }
 
 void DotLines::node(std::string_view name, std::string_view label, NodeStyle const& style) {
-  add(fmt::format("{} {};", dot_string(name),
-                  written({{"label", std::string(label)},
+  DotAttributes attributes{{"label", std::string(label)},
                            {"shape", std::string(style.shape)},
                            {"fillcolor", std::string(style.fill)},
                            {"fontcolor", std::string(style.text)},
-                           {"margin", std::string(style.margin)}})));
+                           {"margin", std::string(style.margin)}};
+  if (is_faint(name)) {
+    attributes[2].second += kFaint;
+    attributes[3].second = "#777777";
+    attributes.emplace_back("color", "#AAAAAA");
+  } else if (!highlight_.nodes.empty()) {
+    attributes.emplace_back("penwidth", "3");
+  }
+  add(fmt::format("{} {};", dot_string(name), written(attributes)));
 }
 
-// NOLINTNEXTLINE(performance-unnecessary-value-param): the loop changes its copy
+// NOLINTNEXTLINE(performance-unnecessary-value-param): it is changed
 void DotLines::edge(std::string_view a, std::string_view b, DotAttributes attributes) {
-  for (auto& [key, value] : attributes)
-    if (key == "label") value.insert(0, "  ");  // keeps the text off its line
+  if (is_faint(std::string(a), std::string(b))) {
+    auto const colour =
+        std::find_if(attributes.begin(), attributes.end(), [](auto const& one) { return one.first == "color"; });
+    if (colour == attributes.end())
+      attributes.emplace_back("color", fmt::format("#333333{}", kFaint));
+    else
+      colour->second += kFaint;
+  }
   add(fmt::format("{} -- {} {};", dot_string(a), dot_string(b), written(attributes)));
+}
+
+bool DotLines::is_faint(std::string_view node) const {
+  return !highlight_.nodes.empty() && !highlight_.nodes.contains(node);
+}
+
+bool DotLines::is_faint(std::string const& a, std::string const& b) const {
+  return !highlight_.nodes.empty() && !highlight_.edges.contains({a, b}) && !highlight_.edges.contains({b, a});
 }
 
 }  // namespace lanewise

@@ -9,6 +9,7 @@
 #include <limits>
 #include <unordered_map>
 
+#include "core/io/file_fence.hpp"
 #include "core/workload/chakra/wire_format.hpp"
 
 namespace lanewise {
@@ -265,6 +266,7 @@ ExecutionTrace read_execution_trace(std::istream& stream, std::string const& fil
 }
 
 ExecutionTrace read_execution_trace(std::filesystem::path const& file) {
+  check_fence(file);
   std::ifstream stream(file, std::ios::binary);
   if (!stream) refuse_at({file.string(), 0, 0}, "the file cannot be read");
   constexpr int kGzip = 0x1f;  // as a length: a message of 31 bytes, which no metadata is in practice

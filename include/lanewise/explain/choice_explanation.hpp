@@ -6,6 +6,7 @@
 
 #include "lanewise/model/model.hpp"
 #include "lanewise/planner/planner.hpp"
+#include "lanewise/rules/rule.hpp"
 
 namespace lanewise {
 
@@ -19,6 +20,15 @@ struct ChoiceExplanation {
 
 // Throws PlanError if no mechanism moves data between these places.
 ChoiceExplanation explain_choice(Model const& model, Request const& request);
+// The same of a transfer between two places by name; of a cluster with the machine of their nodes alone, which the
+// explanation's places are of. Throws InputError for an unknown place.
+struct PairExplanation {
+  ChoiceExplanation choice;
+  Machine machine;
+};
+PairExplanation explain_pair(Machine machine, std::string const& from, std::string const& to, Bytes bytes, Op op);
+// The rules that refuse a way or are remarked on one, each once.
+std::vector<Rule const*> rules_named(ChoiceExplanation const& explanation);
 // `lanewise: why/1`
 nlohmann::ordered_json why_json(ChoiceExplanation const& explanation, Machine const& machine);
 

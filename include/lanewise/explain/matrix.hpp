@@ -44,8 +44,9 @@ struct Matrix {
 // share links. `done` is called after each pair. Where the user stops the program the rows so far are returned.
 Matrix make_matrix(Model const& model, MatrixQuery const& question, Executor* executor,
                    std::function<void()> const& done = {});
-// Of more places the matrix is asked for by class of pairs: 16,384 GPUs have 268 million pairs and a dozen classes.
-inline constexpr std::size_t kMaxPlacesOfMatrix = 1024;
+// Of more places the matrix is asked for by class of pairs: 1,024 GPUs have a million pairs and eight classes, and a
+// page of all of them takes 200 MB.
+inline constexpr std::size_t kMaxPlacesOfMatrix = 192;
 
 // Pairs that have the same figures, path and mechanism.
 struct PairsAlike {

@@ -29,6 +29,8 @@ class Catalogue {
   [[nodiscard]] std::vector<std::string> const& machine_names() const { return names_in("machines"); }
   [[nodiscard]] std::vector<std::string> const& cluster_names() const { return names_in("clusters"); }
 
+  // The file of the machine or cluster that a folder has under this name.
+  [[nodiscard]] std::optional<std::filesystem::path> file_named(std::string const& name) const;
   // A machine or a cluster, by name or by file. Throws InputError when there is neither, or its file is wrong.
   Machine machine(std::string const& name_or_file);
   // The machine that a cluster file names as a node: by name, or a file in the folder of the cluster file. Throws

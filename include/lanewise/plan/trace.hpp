@@ -1,6 +1,7 @@
 #pragma once
 // A trace: when each step of a plan ran, how busy each resource was, and in which environment.
 #include <array>
+#include <cstdint>
 #include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
@@ -31,6 +32,9 @@ struct StepTrace {
   std::string from = {}, to = {}, mechanism = {};
   std::string phase = {};            // of a collective: "reduce", "copy between nodes"
   std::optional<Bytes> offset = {};  // of a collective: where in the target's buffer its bytes begin
+  // What describe_demands() says of it: its place in Trace::demands, and the engines that it holds.
+  std::optional<std::uint32_t> demand = {};
+  std::vector<std::string> engines = {};
   [[nodiscard]] Seconds duration() const { return end - start; }
   [[nodiscard]] BytesPerSecond rate() const { return bytes / duration(); }
   friend bool operator==(StepTrace const&, StepTrace const&) = default;
@@ -50,6 +54,8 @@ struct Trace {
   std::map<std::string, std::string> environment;  // executor version, settings, host
   std::vector<StepTrace> steps;                    // as in the plan
   std::vector<ResourceTrace> resources;            // those that carried anything, busiest first
+  // What a byte of a step takes of resources, by their names; steps that take the same share one. Empty: not described.
+  std::vector<std::map<std::string, double>> demands = {};
   Seconds makespan{0};
   std::optional<TimeRange> range = {};  // of the makespan; only of predictions that were asked for it
   std::optional<double> spread = {};    // of the makespan, as a step's
