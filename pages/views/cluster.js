@@ -1,5 +1,6 @@
 // A cluster by class: network tiers from the top, then each kind of node, then the GPU link domains that join nodes.
 // Thousands of nodes make no more boxes than ten do: what is alike is one box with a count.
+// Other views draw one too: lanewise.drawCluster(root, below, cluster).
 (() => {
   const colours = { network: lanewise.category(4), node: lanewise.category(0), domain: lanewise.category(2) };
   const many = (count, word, words) => `${count} ${count === 1 ? word : words || `${word}s`}`;
@@ -189,7 +190,8 @@
         .attr("y2", (line) => line.y2)
         .style("stroke", stroke).style("stroke-width",
           (line) => 1.5 + extra + Math.min(6, Math.log2(1 + (line.cables || 1)) / 1.6));
-    lanewise.withTip(made, (line) => line.text.join("\n")).attr("tabindex", null);
+    // What listens to the focus can have it: a browser would stop at every line.
+    lanewise.withTip(made, (line) => line.text.join("\n")).attr("tabindex", null).on("focus", null).on("blur", null);
     const texts = made.filter((line) => line.at).selectAll("text").data((line) => line.text.map((text, i) => ({ text,
         x: line.at.x, y: line.at.y + 14 * i })))
       .enter().append("text").attr("x", (one) => one.x).attr("y", (one) => one.y).attr("text-anchor", "middle")
@@ -232,7 +234,7 @@
     if (fabric.flows_per_pair) words.push(`${fabric.flows_per_pair} flows a pair`);
     return { classes, lines, title: words.filter((word) => word).join(", ") };
   });
-  const draw = (root, cluster, kinds, onPick) => {
+  const drawNetwork = (root, cluster, kinds, onPick) => {
     const kindOfNode = new Map();
     for (const kind of kinds) for (const node of kind.nodes) kindOfNode.set(node, kind);
     const fabrics = readFabrics(cluster, kindOfNode);
@@ -254,6 +256,7 @@
       (kind === "network" ? fabrics.length : kind === "domain" ? domains.length : true))
       .map(([kind, text]) => ({ colour: colours[kind], text }))).append("span")
       .text("Up to 32 of a class show as small squares.");
+    return picture;
   };
 
   // One kind of node at a time; the others' buttons open theirs instead.
@@ -277,14 +280,23 @@
     open(now);
     return (kind) => { now = kind; open(kind); section.node().scrollIntoView(); };
   };
-  lanewise.view("cluster-view/1", (root, cluster) => {
+  // Draws the network of a cluster into `root`; each kind of node, and notes, into `below`. `onNode` hears of a kind
+  // whose box was chosen, after it is shown there. Returns the picture of the network.
+  lanewise.drawCluster = (root, below, cluster, onNode = () => {}) => {
     const kinds = nodeKinds(cluster);
-    const section = lanewise.section(root, cluster.title || cluster.cluster);
     let show = () => {};
-    draw(section.node(), cluster, kinds, (kind) => show(kind));
-    if (cluster.multi_host) section.append("p")
+    const picture = drawNetwork(root, cluster, kinds, (kind) => {
+      show(kind);
+      onNode(kind);
+    });
+    if (cluster.multi_host) d3.select(root).append("p")
         .text(`Adapters that nodes share: ${cluster.multi_host.map((one) => one.nics.join(" and ")).join("; ")}.`);
-    show = nodeSection(root, kinds);
-    lanewise.writeNotes(root, cluster.notes);
+    show = nodeSection(below, kinds);
+    lanewise.writeNotes(below, cluster.notes);
+    return picture;
+  };
+  lanewise.view("cluster-view/1", (root, cluster) => {
+    const section = lanewise.section(root, cluster.title || cluster.cluster);
+    lanewise.drawCluster(section.node(), root, cluster);
   });
 })();

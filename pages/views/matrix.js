@@ -1,110 +1,13 @@
 // Draws matrix/1: one figure for every pair of places, or for every class of pairs of a large machine.
 // Other views draw one beside what it was before: lanewise.drawMatrix(root, result, {before, onPick}).
 {
-  const { section, facts, legend, amountLegend, table, amount, category, rounded, rate, time, timeUnit, bytes, grouped,
-    plural } = lanewise;
+  const { section, facts, legend, amountLegend, table, rounded, time, bytes, grouped, plural } = lanewise;
+  const { isSelf, pairsOf, keyOf, entriesOf, byPair, figuresOf, markOf, numberColours, wordColours,
+    describe } = lanewise.pairs;
+  const { cornerOf, changeOf, describeBoth, changeCell, changesOf, mostOf, changeFacts, changeKey,
+    cornerLegend } = lanewise.pairChanges;
 
-  // ---------------------------------------------------------------------------------- figures of a pair
-  const isSelf = (entry) => entry.from === entry.to;
-  const pairsOf = (entry) => entry.pairs || 1;
-
-  // What can be shown of these pairs. A figure has a number or a word for each.
-  const figuresOf = (result, entries) => {
-    const range = (entry) => entry.time_interval_us && entry.time_interval_us[1] / entry.time_interval_us[0];
-    const isLatency = result.metric === "latency";
-    const all = [
-      { id: "bandwidth", name: result.bidirectional ? "bandwidth, both directions" : "bandwidth", text: rate,
-        value: (entry) => (isLatency ? undefined : entry.bandwidth_GBps), unit: () => [1, "GB/s"], worst: "lowest" },
-      { id: "latency", name: isLatency ? "latency" : "time", text: time, value: (entry) => entry.time_us,
-        unit: timeUnit, worst: "highest" },
-      { id: "range", name: "slow end of the 90 % range over its fast end", text: (value) => `${rounded(value)} x`,
-        value: range, unit: () => [1, "x"], worst: "highest" },
-      { id: "mechanism", name: "mechanism", isWord: true, text: (word) => word,
-        value: (entry) => entry.mechanism || undefined },
-      { id: "class", name: "class of path", isWord: true, text: (word) => word, value: (entry) => entry.class },
-    ];
-    return all.filter((figure) => entries.some((entry) => figure.value(entry) !== undefined));
-  };
-
-  const markOf = (entry) => (!entry ? "" : entry.mechanism ? "unknown" : "none");
-
-  // Colours of a figure that is a number. Copies within one place are far faster than others and set no scale.
-  const numberColours = (figure, entries, mode) => {
-    const others = entries.filter((entry) => !isSelf(entry));
-    const values = others.map(figure.value).filter((value) => value !== undefined);
-    const [low, high] = d3.extent(values);
-    const kind = mode !== "auto" ? mode : high / low > 20 ? "log" : "stretched";
-    const share = (value) => {
-      if (kind === "zero") return value / high;
-      if (high / low < lanewise.kNoDifference) return 0.5;
-      return kind === "log" ? Math.log(value / low) / Math.log(high / low) : (value - low) / (high - low);
-    };
-    return { low, high, kind, of: (value) => amount(share(value)) };
-  };
-  const wordColours = (figure, entries) => {
-    const counts = new Map();
-    for (const entry of entries) {
-      const word = figure.value(entry);
-      if (word !== undefined) counts.set(word, (counts.get(word) || 0) + (isSelf(entry) ? 0 : pairsOf(entry)));
-    }
-    const words = [...counts.keys()].sort((a, b) => counts.get(b) - counts.get(a));
-    const known = new Map(words.map((word, i) => [word, category(i)]));
-    return { counts, words, of: (word) => known.get(word) };
-  };
-
-  const describe = (entry, figures) => {
-    const lines = [`${entry.from} > ${entry.to}`];
-    if (entry.pairs) lines.push(`and what is alike: ${plural(entry.pairs, "pair", "pairs")}`);
-    for (const figure of figures) {
-      const value = figure.value(entry);
-      if (value !== undefined) lines.push(`${figure.name}: ${figure.text(value)}`);
-    }
-    const range = entry.time_interval_us;
-    if (range) lines.push(`90 % range of the time: ${time(range[0])} to ${time(range[1])}`);
-    if (!entry.mechanism) lines.push("no legal way");
-    if (entry.missing) lines.push(`unknown: ${entry.missing}`);
-    if (entry.inferred) lines.push("generic parts set this figure: its range is wide");
-    return lines.join("\n");
-  };
-
-  // ---------------------------------------------------------------------------------- what changed
-  const kLost = "#000000";
-  const kGained = "#009e73";
-  const kOtherWord = category(1);
-  const cornerOf = { lost: category(5), gained: kGained };  // black would not be seen on a dark ground
-  const keyOf = (entry) => `${entry.from}>${entry.to}`;
-  const entriesOf = (result) => result.cells || result.classes;
-  // alsoKnown: pairs by whose name no class goes.
-  const byPair = (result) =>
-    new Map([...entriesOf(result), ...(result.alsoKnown || [])].map((entry) => [keyOf(entry), entry]));
-  const isLegal = (entry) => Boolean(entry && entry.mechanism);
-
-  // What became of a pair. `ratio`: of its figure, after over before. `harm`: how many times worse that is.
-  const changeOf = (was, is, figure) => {
-    if (isLegal(was) !== isLegal(is)) return { kind: isLegal(was) ? "lost" : "gained" };
-    const [before, now] = [was, is].map((entry) => (entry ? figure.value(entry) : undefined));
-    if (before === undefined || now === undefined) return { kind: "unknown" };
-    if (figure.isWord) return { kind: before === now ? "same" : "other" };
-    const ratio = now / before;
-    if (!lanewise.isChange(ratio)) return { kind: "same", harm: 1 };
-    return { kind: "changed", ratio, harm: figure.worst === "lowest" ? 1 / ratio : ratio };
-  };
-
-  // Now and before side by side, for a tip.
-  const describeBoth = (was, is, figures) => {
-    if (!was || !is) return `${describe(is || was, figures)}\n${is ? "before: not known" : "now: not there"}`;
-    const lines = [describe(is, figures)];
-    if (isLegal(was) !== isLegal(is)) lines.push(isLegal(was) ? "before: it had a legal way" : "before: no legal way");
-    for (const figure of figures) {
-      const [before, now] = [figure.value(was), figure.value(is)];
-      if (before === undefined || (now !== undefined && figure.text(before) === figure.text(now))) continue;
-      const by = figure.isWord || now === undefined ? "" : ` (now ${lanewise.changeText(now / before)})`;
-      lines.push(`before: ${figure.name} ${figure.text(before)}${by}`);
-    }
-    return lines.join("\n");
-  };
-
-  // ---------------------------------------------------------------------------------- the page
+  // ---------------------------------------------------------------------------------- facts
   const worstFacts = (figure, entries) => {
     const known = entries.filter((entry) => !isSelf(entry) && figure.value(entry) !== undefined);
     if (figure.isWord || known.length === 0) return [];
@@ -130,9 +33,7 @@
     return found;
   };
 
-  const modeWords = { model: "each pair alone on an idle machine, by the model", sim: "simulated",
-    estimate: "as the planner estimates it", hw: "measured" };
-
+  // ---------------------------------------------------------------------------------- every pair as a cell
   // The names of both, in the order of the one that has more.
   const namesOfBoth = (one, other) => {
     const [more, fewer] = one.length >= other.length ? [one, other] : [other, one];
@@ -144,16 +45,6 @@
     if (value === undefined) return { mark: markOf(entry), text: "" };
     const text = figure.isWord ? value : (entry.inferred ? "~" : "") + rounded(value / unit[0]);
     return isSelf(entry) && !figure.isWord ? { text } : { colour: colours.of(value), text };
-  };
-  const changeCell = (was, is, figure, most) => {
-    const change = changeOf(was, is, figure);
-    if (change.kind === "lost") return { colour: kLost, text: "lost" };
-    if (change.kind === "gained") return { colour: kGained, text: "new" };
-    if (change.kind === "unknown") return { mark: markOf(is || was), text: "" };
-    if (change.kind === "other") return { colour: kOtherWord, text: figure.value(is) };
-    if (change.kind === "same") return { text: "=" };
-    const text = lanewise.changeText(change.ratio);
-    return isSelf(is) ? { text } : { colour: lanewise.changeColour(change.harm, most), text };
   };
 
   const heatSection = (root, shown) => {
@@ -185,6 +76,7 @@
     shown.cursor = cursor;
   };
 
+  // ---------------------------------------------------------------------------------- classes of pairs as bars
   // The value of a class as a bar, in the colour of its amount.
   const classBar = (entry, shown) => {
     const { figure, colours } = shown;
@@ -235,6 +127,7 @@
     table(root, columns, result.classes, { onRow: pick });
   };
 
+  // ---------------------------------------------------------------------------------- counts and legends
   // How many pairs have which value: of each value where there are few, otherwise of equal ranges of values.
   const countsOf = (figure, entries, colours) => {
     if (figure.isWord)
@@ -278,56 +171,7 @@
     if (texts.length > 0) d3.select(root).append("p").attr("class", "note").text(texts.join(";  "));
   };
 
-  // ---------------------------------------------------------------------------------- a change as a whole
-  const changesOf = ({ result, before, figure }) => {
-    const [now, then] = [byPair(result), byPair(before)];
-    const keys = result.cells ? [...new Set([...now.keys(), ...then.keys()])]
-      : [...now.keys()].filter((key) => then.has(key));
-    return keys.map((key) => {
-      const entry = now.get(key) || then.get(key);
-      return { ...changeOf(then.get(key), now.get(key), figure), entry, pairs: pairsOf(entry) };
-    }).filter((change) => !isSelf(change.entry));
-  };
-  // The end of the scale of changes: as far as any goes, either way.
-  const mostOf = (changes) =>
-    Math.max(1.1, d3.max(changes, (one) => (one.harm ? Math.max(one.harm, 1 / one.harm) : 1)) || 1);
-  const changeFacts = (root, changes) => {
-    const count = (test) => d3.sum(changes.filter(test), (one) => one.pairs);
-    const list = [];
-    for (const [word, test, order] of [["worse", (one) => one.harm > 1, d3.descending],
-      ["better", (one) => one.harm < 1, d3.ascending]]) {
-      const found = changes.filter(test).sort((a, b) => order(a.harm, b.harm));
-      if (found.length) list.push([`${word}, most ${found[0].entry.from} > ${found[0].entry.to}`,
-        `${plural(count(test), "pair", "pairs")}, ${lanewise.changeText(found[0].ratio)}`]);
-    }
-    for (const [kind, name] of [["lost", "no legal way any more"], ["gained", "a legal way is new"],
-      ["other", "another word"], ["same", "the same"]]) {
-      const found = count((one) => one.kind === kind);
-      if (found || kind === "same") list.push([name, plural(found, "pair", "pairs")]);
-    }
-    facts(root, list);
-  };
-  const changeKey = (root, shown, changes) => {
-    if (!shown.result.cells) {
-      legend(root, [{ colour: "#8c8c8c", text: "hollow: before" }, { colour: "var(--bad)", text: "now, worse" },
-        { colour: "var(--good)", text: "now, better" }]);
-      return;
-    }
-    if (!shown.figure.isWord) lanewise.changeLegend(root, shown.most);
-    const entries = shown.figure.isWord ? [{ colour: kOtherWord, text: "another word than before" }] : [];
-    if (changes.some((one) => one.kind === "lost")) entries.push({ colour: kLost, text: "no legal way any more" });
-    if (changes.some((one) => one.kind === "gained")) entries.push({ colour: kGained, text: "a legal way is new" });
-    if (entries.length) legend(root, entries);
-  };
-  const cornerLegend = (root, changes) => {
-    const entries = [];
-    if (changes.some((one) => one.kind === "lost"))
-      entries.push({ colour: cornerOf.lost, text: "corner: lost its way" });
-    if (changes.some((one) => one.kind === "gained"))
-      entries.push({ colour: cornerOf.gained, text: "corner: gained a way" });
-    if (entries.length) legend(root, entries);
-  };
-
+  // ---------------------------------------------------------------------------------- one figure of a matrix
   // shown: {result, before, side, figures, figure, scale, onPick, at}; the rest follows from these
   const drawFigure = (root, shown) => {
     d3.select(root).selectAll("*").remove();
@@ -356,6 +200,7 @@
     if (shown.hasCounts) histogramSection(root, figure, entries, colours);
   };
 
+  // ---------------------------------------------------------------------------------- the page
   // Draws the figures of a matrix with what chooses among them.
   // options: {before: the matrix to compare with, onPick: (from, to) => ..., controls: an element for the choices,
   //   hasCounts: also how many pairs have which value, width: of bars, side: "now", "before" or "change" at first}
@@ -416,6 +261,8 @@
     return { update };
   };
 
+  const modeWords = { model: "each pair alone on an idle machine, by the model", sim: "simulated",
+    estimate: "as the planner estimates it", hw: "measured" };
   lanewise.view("matrix/1", (root, result) => {
     const entries = entriesOf(result);
     const both = result.bidirectional ? ", both directions at once, summed" : "";

@@ -1,7 +1,7 @@
 // Draws whatif/1 (what a change of settings does to every pair) and fault_report/1 (what each failure costs).
 // Lends lanewise.faultReport to the view of designs.
 {
-  const { section, facts, legend, table, rounded, rate, time, percent, isThere, byName } = lanewise;
+  const { section, facts, legend, table, rounded, rate, time, percent, isThere, byName, changeColour } = lanewise;
   const kBefore = "#8c8c8c";
   const kMostBars = 40;  // more would not be read; the table has all
   const isTime = (change) => change.figure === "latency";
@@ -67,13 +67,6 @@
       tick: figure === "latency" ? time : rate });
   };
 
-  // Orange is worse, blue better, white unchanged; the extremes of the scale are what is `most` times worse or better.
-  const harmColour = (factor, most) => {
-    const share = Math.max(-1, Math.min(1, Math.log(factor) / Math.log(most)));
-    const end = share > 0 ? "#d55e00" : "#0072b2";
-    return d3.interpolateRgb("#f2f2f2", end)(Math.abs(share));
-  };
-
   // Pairs that change alike are given by one of them. Only where each stands alone it is known where all are.
   const ratioMap = (root, figure, changes) => {
     if (changes.length < 2 || changes.some((change) => change.pairs !== 1)) return;
@@ -89,14 +82,14 @@
     const made = section(root,
       `Ratio of the ${figure === "both ways" ? "bandwidth both ways" : figure} of each pair, after over before`,
       "From row to column. An empty cell does not change.");
-    legend(made.node(), [{ colour: harmColour(most, most), text: `worse, up to ${times(most)}` },
-      { colour: harmColour(1 / most, most), text: `better, up to ${times(most)}` },
+    legend(made.node(), [{ colour: changeColour(most, most), text: `worse, up to ${times(most)}` },
+      { colour: changeColour(1 / most, most), text: `better, up to ${times(most)}` },
         { colour: "#000", text: "no way any more" }]);
     lanewise.heatMap(made.node(), { names, label: `ratio of ${figure}, after over before`,
       cell: (row, column) => {
         const change = at(row, column);
         if (!change) return { text: "" };
-        const colour = harm(change) === Infinity ? "#000000" : harmColour(Math.max(1e-9, harm(change)), most);
+        const colour = harm(change) === Infinity ? "#000000" : changeColour(Math.max(1e-9, harm(change)), most);
         return { colour, text: ratioText(change) };
       },
       tip: (row, column) => {
