@@ -95,7 +95,12 @@ Demand demand_of(Model const& model, Step const& step) {
   auto demand = model.lower(step.from, step.to, step.bytes, step.op, step.way);
   if (step.reduces) {
     PathBuilder path(model.lowering_target(), demand);
-    if (auto const gpu = gpu_at(model.machine(), step.to)) path.use_device_memory(*gpu, 2);
+    if (auto const gpu = gpu_at(model.machine(), step.to))
+      path.use_device_memory(*gpu, 2);
+    else if (auto const* memory = std::get_if<NumaId>(&step.to))
+      demand.path += path.add_by_core(*memory, step.bytes,
+                                      std::holds_alternative<NumaId>(step.from) &&
+                                          model.machine().host_of(step.from) == model.machine().host_of(step.to));
   }
   return demand;
 }

@@ -150,7 +150,7 @@ class ScenarioReader {
 
   // Whether an expectation has no key but those of where it holds. What is wrong in the other keys they say themselves.
   static bool only_says_where(MapReader const& reader) {
-    constexpr std::array<std::string_view, 3> kWhere{"machine", "variant", "transfer"};
+    constexpr std::array<std::string_view, 4> kWhere{"machine", "variant", "transfer", "collective"};
     auto const& entries = reader.self().entries;
     return std::all_of(entries.begin(), entries.end(), [&](auto const& entry) {
       return std::find(kWhere.begin(), kWhere.end(), entry.key) != kWhere.end();
@@ -166,6 +166,8 @@ class ScenarioReader {
     check_known(reader, "machine", e.machine, scenario_.machines, "machine of this scenario");
     check_known(reader, "variant", e.variant, variant_names(), "variant");
     check_known(reader, "transfer", e.transfer, transfer_ids(), "transfer");
+    e.collective = reader.text("collective").value_or("");
+    check_known(reader, "collective", e.collective, collective_ids(), "collective");
     for (auto const& name : words(reader, "mechanism"))
       if (auto const m = mechanism_at(reader, *reader.node("mechanism"), name)) e.mechanisms.push_back(*m);
     e.avoids = words(reader, "avoids");
@@ -176,8 +178,14 @@ class ScenarioReader {
     e.latency = read_threshold(reader, "latency", Dimension::Time);
     e.makespan = read_threshold(reader, "makespan", Dimension::Time);
     e.regret = read_threshold(reader, "regret", Dimension::Ratio);
-    bool const of_transfer =
-        !e.mechanisms.empty() || !e.avoids.empty() || !e.through.empty() || e.refuses || e.possible || e.latency;
+    bool const of_way = !e.mechanisms.empty() || !e.avoids.empty() || !e.through.empty() || e.refuses || e.possible;
+    if (!e.collective.empty()) {
+      if (of_way || e.makespan || e.regret || !e.transfer.empty())
+        reader.fail(reader.self(), "of a collective latency and bandwidth can be expected");
+      scenario_.expectations.push_back(std::move(e));
+      return;
+    }
+    bool const of_transfer = of_way || e.latency;
     if (of_transfer && e.transfer.empty() && scenario_.transfers.size() == 1)
       e.transfer = scenario_.transfers.front().id;
     if (of_transfer && e.transfer.empty())
@@ -226,16 +234,27 @@ class ScenarioReader {
     auto known = variant_names();
     if (slash != std::string::npos) {
       check_known(reader, key, first, known, "variant");
-      return check_known(reader, key, reference.substr(slash + 1), transfer_ids(), "transfer");
+      return check_known(reader, key, reference.substr(slash + 1), job_ids(), "transfer or collective");
     }
-    for (auto& id : transfer_ids()) known.push_back(std::move(id));
-    check_known(reader, key, first, known, "variant or transfer");
+    for (auto& id : job_ids()) known.push_back(std::move(id));
+    check_known(reader, key, first, known, "variant, transfer or collective");
   }
 
   [[nodiscard]] std::vector<std::string> variant_names() const {
     std::vector<std::string> names;
     for (auto const& variant : scenario_.variants) names.push_back(variant.name);
     return names;
+  }
+  [[nodiscard]] std::vector<std::string> collective_ids() const {
+    std::vector<std::string> ids;
+    for (auto const& collective : scenario_.collectives) ids.push_back(collective.id);
+    return ids;
+  }
+  // What a figure can be compared with.
+  [[nodiscard]] std::vector<std::string> job_ids() const {
+    auto ids = transfer_ids();
+    for (auto& id : collective_ids()) ids.push_back(std::move(id));
+    return ids;
   }
   [[nodiscard]] std::vector<std::string> transfer_ids() const {
     std::vector<std::string> ids;

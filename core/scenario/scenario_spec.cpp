@@ -51,6 +51,7 @@ MapSpec const& expectation_spec() {
       {text_field("machine", "only on this machine"),
        text_field("variant", "only in this variant"),
        text_field("transfer", "of this transfer; absent: of the whole run"),
+       text_field("collective", "of this collective, beside other jobs: its latency, or its bus bandwidth"),
        words_field("mechanism", "the mechanism chosen, or a list of allowed ones", mechanism_pattern()),
        words_field("avoids",
                    "what the route does not pass: root_complex, switch, socket_link, host_memory, nvswitch, nvlink, "

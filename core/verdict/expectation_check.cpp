@@ -65,10 +65,16 @@ class ExpectationCheck {
   }
 
  private:
-  using Measure = Figure (*)(VariantRun const&, std::optional<std::size_t> transfer);
+  // Of what a figure is: neither, of the whole run.
+  struct Subject {
+    std::optional<std::size_t> transfer;
+    std::string collective;
+  };
+  using Measure = Figure (*)(VariantRun const&, Subject const&);
 
   void add(std::string_view key, std::string what, bool passed, std::string found) {
-    if (!expectation_->transfer.empty()) what = expectation_->transfer + ": " + what;
+    auto const& of = expectation_->collective.empty() ? expectation_->transfer : expectation_->collective;
+    if (!of.empty()) what = of + ": " + what;
     results_.push_back({run_->machine, run_->variant, std::move(what), passed, std::move(found), expectation_->pos});
     results_.back().key = key;
     if (!passed) results_.back().rules = rules_on_the_way();
@@ -160,9 +166,23 @@ class ExpectationCheck {
     results_.back().rules = {rule};
   }
 
-  static Figure bandwidth_of(VariantRun const& run, std::optional<std::size_t> transfer) {
-    if (transfer) {
-      auto const step = transfer_run(run.plan.decisions[*transfer], run.trace);
+  // From the start of a collective's first step to the end of its last.
+  static Seconds duration_of(VariantRun const& run, std::string const& collective) {
+    std::optional<Seconds> start;
+    Seconds end{0};
+    for (auto const& step : run.trace.steps) {
+      if (step.transfer != collective) continue;
+      start = std::min(start.value_or(step.start), step.start);
+      end = std::max(end, step.end);
+    }
+    return end - start.value_or(end);
+  }
+  static Figure bandwidth_of(VariantRun const& run, Subject const& subject) {
+    for (auto const& named : run.plan.collectives)
+      if (named.id == subject.collective)
+        return Figure(bus_bandwidth(named.collective, duration_of(run, named.id)).value());
+    if (subject.transfer) {
+      auto const step = transfer_run(run.plan.decisions[*subject.transfer], run.trace);
       return figure_of(step.duration(), step.noise, [&](Seconds time) { return (step.bytes / time).value(); });
     }
     if (run.plan.collective)
@@ -172,17 +192,18 @@ class ExpectationCheck {
     for (auto const& step : run.trace.steps) all += step.bytes;
     return figure_of(run.trace.makespan, run.trace.noise, [&](Seconds time) { return (all / time).value(); });
   }
-  static Figure latency_of(VariantRun const& run, std::optional<std::size_t> transfer) {
-    if (!transfer) return makespan_of(run, transfer);
-    auto const step = transfer_run(run.plan.decisions[*transfer], run.trace);
+  static Figure latency_of(VariantRun const& run, Subject const& subject) {
+    if (!subject.collective.empty()) return Figure(duration_of(run, subject.collective).value());
+    if (!subject.transfer) return makespan_of(run, subject);
+    auto const step = transfer_run(run.plan.decisions[*subject.transfer], run.trace);
     return figure_of(step.duration(), step.noise, [](Seconds time) { return time.value(); });
   }
-  static Figure makespan_of(VariantRun const& run, std::optional<std::size_t>) {
+  static Figure makespan_of(VariantRun const& run, Subject const&) {
     return figure_of(run.trace.makespan, run.trace.noise, [](Seconds time) { return time.value(); });
   }
-  static Figure regret_of(VariantRun const& run, std::optional<std::size_t> transfer) {
+  static Figure regret_of(VariantRun const& run, Subject const& subject) {
     auto const of = [](Regret const& regret) { return Figure(regret.share(), regret.least_share(), regret.share()); };
-    if (transfer) return of(run.regrets[*transfer]);
+    if (subject.transfer) return of(run.regrets[*subject.transfer]);
     Figure worst(0);
     for (auto const& regret : run.regrets)
       if (auto const figure = of(regret); figure.value > worst.value) worst = figure;
@@ -196,23 +217,25 @@ class ExpectationCheck {
   }
 
   void check_threshold(std::string_view what, Threshold const& threshold, Dimension dimension, Measure measure) {
-    auto const own = transfer_named(expectation_->transfer);
+    Subject const own{transfer_named(expectation_->transfer), expectation_->collective};
     auto const value = measure(*run_, own);
     auto const description = fmt::format("{} {}", what, threshold.text);
-    if (what == "regret" && own && !run_->regrets[*own].sampled)
-      return add(what, description, false, run_->regrets[*own].not_run.front());
+    if (what == "regret" && own.transfer && !run_->regrets[*own.transfer].sampled)
+      return add(what, description, false, run_->regrets[*own.transfer].not_run.front());
     if (threshold.relative_to.empty())
       return add_judged(what, description, threshold, value, shown(value.value, dimension));
     auto const slash = threshold.relative_to.find('/');
     auto const first = threshold.relative_to.substr(0, slash);
     auto const* other = variant_run(first);
-    auto other_transfer = own;
-    if (other == nullptr) other = run_;  // the word names a transfer of the same run
-    if (slash != std::string::npos || variant_run(first) == nullptr)
-      other_transfer = transfer_named(slash == std::string::npos ? first : threshold.relative_to.substr(slash + 1));
+    auto other_subject = own;
+    if (other == nullptr) other = run_;  // the word names a job of the same run
+    if (slash != std::string::npos || variant_run(first) == nullptr) {
+      auto const name = slash == std::string::npos ? first : threshold.relative_to.substr(slash + 1);
+      other_subject = {transfer_named(name), transfer_named(name) ? "" : name};
+    }
     if (!other->skipped.empty()) return;
     if (!other->ran()) return add(what, description, false, fmt::format("'{}' did not run: {}", first, other->failure));
-    auto const reference = measure(*other, other_transfer);
+    auto const reference = measure(*other, other_subject);
     add_judged(what, description, threshold,
                {value.value / reference.value, value.low / reference.high, value.high / reference.low},
                fmt::format("{}, which is {:.3g} x {}", shown(value.value, dimension), value.value / reference.value,

@@ -21,7 +21,11 @@ class LayoutBuilder {
 
  private:
   void add(NetworkStep const& step, std::size_t number) {
-    auto const rank_at = [&](std::size_t node) { return ranks_[node][number % ranks_[node].size()]; };
+    // Buffers are memory of a node's first process.
+    bool const is_shared = step.reads.buffer >= 0;
+    auto const rank_at = [&](std::size_t node) {
+      return is_shared ? ranks_[node].front() : ranks_[node][number % ranks_[node].size()];
+    };
     StepLayout added;
     added.source = rank_at(step.from_node);
     added.target = step.verb == Verb::Local ? added.source : rank_at(step.to_node);

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/rules/conditions.hpp"
+#include "hw/program/contents.hpp"
 #include "hw/program/plan_check.hpp"
 #include "lanewise/io/error.hpp"
 
@@ -15,9 +16,13 @@ namespace lanewise::hw {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(NetworkMemory, name, numa, gpu, bdf)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(NetworkNic, name, node, function, device_name, bdf, place, roce_v1, soft)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(NetworkContent, at, bytes, from, first, count)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(NetworkBuffer, name, node, memory, bytes, before, after)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(NetworkRegion, buffer, offset)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(NetworkStep, transfer, text, verb, bytes, from_node, to_node, from, to, nic_from,
-                                   nic_to, queue_pairs, staging, chunk, slots, ring_from, ring_to, after)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(NetworkPlan, nodes, nics, steps, warm_up, repeat, completion)
+                                   nic_to, queue_pairs, staging, chunk, slots, ring_from, ring_to, reads, writes,
+                                   reduces, after)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(NetworkPlan, nodes, nics, steps, buffers, warm_up, repeat, completion)
 
 namespace {
 
@@ -31,6 +36,7 @@ class NetworkLowering {
   NetworkPlan lower(Repetition repetition, Completion completion) {
     for (auto const& host : machine_.hosts) lowered_.nodes.push_back(host.name);
     for (auto const nic : machine_.all(PciKind::Nic)) add(nic);
+    if (!plan_.buffers.empty()) add_buffers();
     for (auto const& step : plan_.steps) lowered_.steps.push_back(lower(step));
     lowered_.warm_up = repetition.warm_up;
     lowered_.repeat = repetition.repeat;
@@ -76,6 +82,30 @@ class NetworkLowering {
     return memory;
   }
 
+  void add_buffers() {
+    auto const before = initial_contents(plan_);
+    auto const after = expected_contents(plan_);
+    auto const lowered = [](std::vector<Content> const& contents) {
+      std::vector<NetworkContent> all;
+      for (auto const& one : contents)
+        all.push_back({one.at.value(), one.bytes.value(), one.from.value(), one.first, one.count});
+      return all;
+    };
+    for (std::size_t i = 0; i < plan_.buffers.size(); ++i) {
+      auto const& buffer = plan_.buffers[i];
+      if (!std::holds_alternative<NumaId>(buffer.at))
+        throw PlanError(fmt::format("{}: collectives of several nodes are run among host memories, not among GPUs yet",
+                                    machine_.name_of(buffer.at)));
+      lowered_.buffers.push_back({buffer.name, index(machine_.host_of(buffer.at)), memory(buffer.at),
+                                  buffer.bytes.value(), lowered(before[i]), lowered(after[i])});
+    }
+  }
+
+  static NetworkRegion region(std::optional<Region> const& region) {
+    if (!region) return {};
+    return {static_cast<int>(index(region->buffer)), region->offset.value()};
+  }
+
   [[nodiscard]] NetworkStep lower(Step const& step) const {
     refuse_unsupported(step);
     NetworkStep lowered;
@@ -86,13 +116,17 @@ class NetworkLowering {
     lowered.to_node = index(machine_.host_of(step.to));
     lowered.from = memory(step.from);
     lowered.to = memory(step.to);
+    lowered.reads = region(step.reads);
+    lowered.writes = region(step.writes);
+    lowered.reduces = step.reduces;
     for (auto const* list : {&step.after, &step.order_only})
       for (auto const before : *list) lowered.after.push_back(index(before));
     if (lowered.from_node == lowered.to_node) {
       lowered.verb = Verb::Local;
       return lowered;
     }
-    lowered.verb = step.op == Op::Send ? Verb::Send : step.op == Op::Read ? Verb::Read : Verb::Write;
+    // What is added to is fetched by its own node, which then adds.
+    lowered.verb = step.reduces || step.op == Op::Read ? Verb::Read : step.op == Op::Send ? Verb::Send : Verb::Write;
     set_nics(step, lowered);
     set_staging(step, lowered);
     return lowered;
@@ -100,8 +134,11 @@ class NetworkLowering {
 
   void refuse_unsupported(Step const& step) const {
     if (step.work > Seconds(0)) refuse(step, "compute steps are not run in plans of several nodes yet");
-    if (step.reads || step.writes || step.reduces)
-      refuse(step, "steps on shared buffers are not run in plans of several nodes yet");
+    if (step.reads.has_value() != step.writes.has_value() || (step.reduces && !step.reads))
+      refuse(step, "one of its ends is a shared buffer, and the other is not");
+    if (step.reduces && step.way.mechanism != Mechanism::Rdma &&
+        machine_.host_of(step.from) != machine_.host_of(step.to))
+      refuse(step, "what is added goes between host memories by RDMA");
     if (step.bytes <= Bytes(0)) refuse(step, "there is nothing to move");
     bool const within = machine_.host_of(step.from) == machine_.host_of(step.to);
     auto const is_nic = [&](Place const& place) {

@@ -34,6 +34,31 @@ struct NetworkNic {
   friend bool operator==(NetworkNic const&, NetworkNic const&) = default;
 };
 
+// What a range of a buffer holds: hw/program/contents.hpp.
+struct NetworkContent {
+  std::int64_t at = 0, bytes = 0;
+  std::int64_t from = 0;  // byte of the participants' patterns
+  std::uint64_t first = 0, count = 1;
+  friend bool operator==(NetworkContent const&, NetworkContent const&) = default;
+};
+
+// Host memory that the steps of a collective share.
+struct NetworkBuffer {
+  std::string name;  // "node0/numa0.data"
+  std::size_t node = 0;
+  NetworkMemory memory;
+  std::int64_t bytes = 0;
+  std::vector<NetworkContent> before, after;  // of a run
+  friend bool operator==(NetworkBuffer const&, NetworkBuffer const&) = default;
+};
+
+// Where a step's bytes begin; without a buffer they are memory of the step's own.
+struct NetworkRegion {
+  int buffer = -1;  // into NetworkPlan::buffers
+  std::int64_t offset = 0;
+  friend bool operator==(NetworkRegion const&, NetworkRegion const&) = default;
+};
+
 enum class Verb : std::uint8_t { Write, Read, Send, Local };
 
 // How the bytes get between a memory and its NIC.
@@ -55,6 +80,8 @@ struct NetworkStep {
   std::int64_t chunk = 0;                         // bytes of a ring slot
   std::int64_t slots = 0;                         // slots of a ring
   std::vector<NetworkMemory> ring_from, ring_to;  // where that end's ring is; empty: it needs none
+  NetworkRegion reads, writes;                    // both or neither are in buffers
+  bool reduces = false;  // a core of the target's node adds what arrives to what the target holds
   std::vector<std::size_t> after;
   friend bool operator==(NetworkStep const&, NetworkStep const&) = default;
 };
@@ -63,6 +90,7 @@ struct NetworkPlan {
   std::vector<std::string> nodes;
   std::vector<NetworkNic> nics;
   std::vector<NetworkStep> steps;
+  std::vector<NetworkBuffer> buffers;
   int warm_up = 1;
   int repeat = 7;
   Completion completion = Completion::Polling;

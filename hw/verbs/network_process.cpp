@@ -8,6 +8,7 @@
 #include <set>
 
 #include "hw/memory/pattern.hpp"
+#include "hw/verbs/buffer_contents.hpp"
 #include "hw/verbs/exchange.hpp"
 #include "lanewise/io/error.hpp"
 
@@ -34,6 +35,13 @@ NetworkMemory memory_here(NetworkMemory where, NetworkPlan const& plan) {
   return where;
 }
 
+// The step that the wrong bytes of a buffer are reported with; the first one where none writes there.
+std::size_t last_writer(NetworkPlan const& plan, std::size_t buffer) {
+  for (auto i = plan.steps.size(); i-- > 0;)
+    if (plan.steps[i].writes.buffer == static_cast<int>(buffer)) return i;
+  return 0;
+}
+
 std::uint64_t address_of(std::byte const* data) { return reinterpret_cast<std::uint64_t>(data); }
 
 }  // namespace
@@ -47,6 +55,7 @@ struct NetworkProcess::PreparedPlan {
   std::vector<Nic*> nics;  // by NIC of the plan
   std::vector<StepPart> parts;
   std::vector<std::optional<End>> ends;  // by step; absent where this process has no end of it
+  std::vector<Memory*> buffers;          // by buffer of the plan; nullptr: another process has it
   std::vector<std::string> devices;
 };
 
@@ -74,7 +83,7 @@ NetworkResult NetworkProcess::run(NetworkPlan const& plan) {
   result.mismatches.resize(plan.steps.size());
   for (int i = -plan.warm_up; i < plan.repeat; ++i) {
     exchange(group_, [&] {
-      clear_targets(prepared);
+      clear_targets(plan, prepared);
       run->prepare();
       return std::string();
     });
@@ -137,6 +146,14 @@ void NetworkProcess::open_nics(NetworkPlan const& plan, Layout const& layout, Pr
 // them.
 std::string NetworkProcess::allocate(NetworkPlan const& plan, Layout const& layout, PreparedPlan& prepared) {
   memory_.release_all();
+  prepared.buffers.resize(plan.buffers.size());
+  auto const ranks = ranks_of_nodes(group_.hosts(), plan.nodes.size());
+  for (std::size_t i = 0; i < plan.buffers.size(); ++i) {
+    auto const& buffer = plan.buffers[i];
+    if (ranks[buffer.node].front() == group_.rank())
+      prepared.buffers[i] =
+          &memory_.take(memory_here(buffer.memory, plan), Bytes(std::max<std::int64_t>(1, buffer.bytes)));
+  }
   prepared.parts.resize(plan.steps.size());
   prepared.ends.resize(plan.steps.size());
   auto remote_ends = nlohmann::json::object();
@@ -154,18 +171,24 @@ std::string NetworkProcess::allocate(NetworkPlan const& plan, Layout const& layo
       part.ring = prepared.ends[i]->memory->data();
       return &memory;
     };
-    if (links.source == group_.rank()) {
-      part.source = take(step.from, step.ring_from);
-      part.source->fill(seed_of(i));
+    std::byte* begin = nullptr;  // of this end, for the NIC
+    if (step.reads.buffer >= 0) {
+      begin = set_buffers(plan, step, links, part, prepared, i);
+    } else {
+      if (links.source == group_.rank()) {
+        part.source = take(step.from, step.ring_from);
+        part.source->fill(seed_of(i));
+      }
+      if (links.target == group_.rank()) part.target = take(step.to, step.ring_to);
+      if (prepared.ends[i]) begin = prepared.ends[i]->memory->data();
     }
-    if (links.target == group_.rank()) part.target = take(step.to, step.ring_to);
     if (local || !prepared.ends[i]) continue;
-    RemoteMemory mine{address_of(prepared.ends[i]->memory->data()), {}};
+    RemoteMemory mine{address_of(begin), {}};
     for (auto const link : links.links) {
       auto const& spec = layout.links[index(link)];
       auto const* nic = prepared.nics[spec.nics[spec.ranks[0] == group_.rank() ? 0 : 1]];
       LinkEndpoints ends;
-      ends.local = prepared.ends[i]->memory->data();
+      ends.local = begin;
       if (nic != nullptr) {
         auto const& region = regions_.region(*nic, *prepared.ends[i]->memory, prepared.ends[i]->bytes);
         ends.local_key = region.lkey;
@@ -178,6 +201,34 @@ std::string NetworkProcess::allocate(NetworkPlan const& plan, Layout const& layo
     if (links.driver != group_.rank()) remote_ends[std::to_string(i)] = mine;
   }
   return remote_ends.dump();
+}
+
+// The end of a step that is in a buffer of this process: what the NIC reads, writes, or fetches to before it is added.
+// Returns where that begins; nullptr where this process has no end of the step.
+std::byte* NetworkProcess::set_buffers(NetworkPlan const& plan, NetworkStep const& step, StepLayout const& links,
+                                       StepPart& part, PreparedPlan& prepared, std::size_t number) {
+  auto const at = [&](NetworkRegion const& region) {
+    return prepared.buffers[static_cast<std::size_t>(region.buffer)]->data() + region.offset;
+  };
+  auto const whole = [&](NetworkRegion const& region) {
+    auto const buffer = static_cast<std::size_t>(region.buffer);
+    return PreparedPlan::End{prepared.buffers[buffer], Bytes(std::max<std::int64_t>(1, plan.buffers[buffer].bytes))};
+  };
+  std::byte* begin = nullptr;
+  if (links.source == group_.rank()) {
+    part.reads = begin = at(step.reads);
+    prepared.ends[number] = whole(step.reads);
+  }
+  if (links.target != group_.rank()) return begin;
+  part.writes = at(step.writes);
+  if (step.verb == Verb::Local || !step.reduces) {
+    prepared.ends[number] = whole(step.writes);
+    return part.writes;
+  }
+  auto& landing = memory_.take(memory_here(step.to, plan), Bytes(step.bytes));
+  prepared.ends[number] = PreparedPlan::End{&landing, Bytes(step.bytes)};
+  part.landing = landing.data();
+  return landing.data();
 }
 
 void NetworkProcess::set_remote_addresses(Layout const& layout, std::vector<std::string> const& keys,
@@ -196,9 +247,14 @@ void NetworkProcess::set_remote_addresses(Layout const& layout, std::vector<std:
   }
 }
 
-void NetworkProcess::clear_targets(PreparedPlan& prepared) {
+void NetworkProcess::clear_targets(NetworkPlan const& plan, PreparedPlan& prepared) {
   for (auto const& part : prepared.parts)
     if (part.target != nullptr) part.target->clear();
+  for (std::size_t i = 0; i < plan.buffers.size(); ++i) {
+    if (prepared.buffers[i] == nullptr) continue;
+    prepared.buffers[i]->clear();
+    for (auto const& content : plan.buffers[i].before) fill(prepared.buffers[i]->data(), content);
+  }
 }
 
 // This process's report of a run: the spans of the steps that it drives, and what arrived here with wrong bytes.
@@ -211,6 +267,12 @@ std::string NetworkProcess::report(NetworkPlan const& plan, Layout const& layout
     if (prepared.parts[i].target == nullptr) continue;
     if (auto const wrong = prepared.parts[i].target->mismatch(seed_of(i)))
       json["wrong"].push_back({i, text_of(*wrong)});
+  }
+  for (std::size_t i = 0; i < plan.buffers.size(); ++i) {
+    if (prepared.buffers[i] == nullptr) continue;
+    for (auto const& content : plan.buffers[i].after)
+      if (auto const wrong = mismatch(prepared.buffers[i]->data(), content))
+        json["wrong"].push_back({last_writer(plan, i), fmt::format("{}: {}", plan.buffers[i].name, text_of(*wrong))});
   }
   return json.dump();
 }

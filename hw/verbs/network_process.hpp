@@ -35,7 +35,9 @@ class NetworkProcess {
   void open_nics(NetworkPlan const& plan, Layout const& layout, PreparedPlan& prepared);
   std::string allocate(NetworkPlan const& plan, Layout const& layout, PreparedPlan& prepared);
   void set_remote_addresses(Layout const& layout, std::vector<std::string> const& keys, PreparedPlan& prepared) const;
-  static void clear_targets(PreparedPlan& prepared);
+  std::byte* set_buffers(NetworkPlan const& plan, NetworkStep const& step, StepLayout const& links, StepPart& part,
+                         PreparedPlan& prepared, std::size_t number);
+  static void clear_targets(NetworkPlan const& plan, PreparedPlan& prepared);
   [[nodiscard]] std::string report(NetworkPlan const& plan, Layout const& layout, PreparedPlan const& prepared,
                                    std::vector<StepSpan> const& spans) const;
 

@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <set>
 #include <utility>
 
 #include "core/io/interrupt.hpp"
+#include "hw/verbs/buffer_contents.hpp"
 #include "lanewise/io/error.hpp"
 
 namespace lanewise::hw {
@@ -110,7 +112,13 @@ void NetworkRun::start(std::size_t step) {
 
 void NetworkRun::copy_locally(std::size_t step) {
   auto const& part = parts_[step];
-  part.target->begin_copy_in(part.source->data(), 0, static_cast<std::size_t>(plan_.steps[step].bytes));
+  auto const bytes = static_cast<std::size_t>(plan_.steps[step].bytes);
+  if (part.writes == nullptr)
+    part.target->begin_copy_in(part.source->data(), 0, bytes);
+  else if (plan_.steps[step].reduces)
+    add_elements(part.writes, part.reads, bytes);
+  else
+    std::memmove(part.writes, part.reads, bytes);
   complete(step);
 }
 
@@ -193,7 +201,11 @@ void NetworkRun::on_acknowledged(PendingRequest const& request) {
   auto& state = states_[request.step];
   if (request.notification == Notification::Completed) --unacknowledged_notifications_;
   if (request.notification == Notification::ChunkWritten) state.ring->write_acknowledged();
-  if (request.is_last && --state.unacknowledged_queues == 0) complete(request.step);
+  if (!request.is_last || --state.unacknowledged_queues > 0) return;
+  auto const& part = parts_[request.step];
+  if (part.landing != nullptr)
+    add_elements(part.writes, part.landing, static_cast<std::size_t>(plan_.steps[request.step].bytes));
+  complete(request.step);
 }
 
 void NetworkRun::on_notification(WorkCompletion const& completion) {

@@ -258,7 +258,7 @@
   const jobsSection = (root, design) => {
     const made = section(root, "Jobs", "Time of each job; whiskers hold 90 of 100 measurements.");
     const entries = [{ colour: category(0), text: design.byLibrary ? design.result.library : "best plan" }];
-    if (design.byLibrary) entries.push({ colour: category(1), text: "best plan of lanewise" });
+    if (design.byLibrary) entries.push({ colour: category(1), text: "lanewise's own plan (it plans no sums in switches)" });
     legend(made.node(), entries);
     for (const name of design.jobs) {
       const weight = (design.result.weights || {})[name];

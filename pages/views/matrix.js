@@ -17,10 +17,13 @@
       const text = figure.text(figure.value(found));
       const alike = d3.sum(known.filter((entry) => figure.text(figure.value(entry)) === text), pairsOf) - 1;
       const more = alike > 0 ? ` and ${grouped(alike)} more` : "";
-      return [`${end === figure.worst ? "worst" : "best"} pair: ${found.from} > ${found.to}${more}`, text];
+      return [`${end === figure.worst ? "worst" : "best"} pair: ${found.from} > ${found.to}${more}`, text,
+        figure.value(found)];
     };
     const ends = figure.worst === "lowest" ? [of("lowest"), of("highest")] : [of("highest"), of("lowest")];
-    return ends[0][1] === ends[1][1] ? [["all pairs alike", ends[0][1]]] : ends;
+    const [[name, text, worst], [bestName, bestText, best]] = ends;
+    if (text === bestText) return [["all pairs alike", text]];
+    return [[name, `${text}, ${lanewise.percent(worst / best, 0)} of the best`], [bestName, bestText]];
   };
 
   const gapFacts = (entries, figure) => {
@@ -161,7 +164,9 @@
     if (figure.isWord) legend(root, colours.words.map((word) => ({ colour: colours.of(word), text: word })));
     else if (colours.high !== undefined) {
       const low = colours.kind === "zero" ? `0 ${figure.unit(colours.high)[1]}` : figure.text(colours.low);
-      amountLegend(root, low + (colours.kind === "log" ? " (logarithmic)" : ""), figure.text(colours.high));
+      const [atLow, atHigh] = figure.worst === "lowest" ? ["worse", "better"] : ["better", "worse"];
+      amountLegend(root, `${atLow}: ${low}${colours.kind === "log" ? " (logarithmic)" : ""}`,
+        `${figure.text(colours.high)}: ${atHigh}`);
     }
     const texts = [];
     if (entries.some((entry) => !entry.mechanism)) texts.push("/ no legal way");

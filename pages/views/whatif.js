@@ -100,6 +100,15 @@
       } });
   };
 
+  const matrixSection = (root, { before: was, after: is }) => {
+    const isAlike = (cell, i) => cell.mechanism === was.cells[i].mechanism
+      && !lanewise.isChange((cell.time_us || 1) / (was.cells[i].time_us || 1));
+    const made = section(root, "Every pair of GPUs, before and now",
+      `${lanewise.bytes(is.bytes)} one way, each pair alone.`);
+    if (is.cells.every(isAlike)) made.append("p").text("No pair changes so; see both ways and latency above.");
+    else lanewise.drawMatrix(made.node(), is, { before: was, side: "change" });
+  };
+
   lanewise.view("whatif/1", (root, result) => {
     const made = section(root, `${result.machine} with ${result.settings.join(", ")}`, result.changes.length === 0
       ? `Nothing changes for any of ${result.pairs} pairs.`
@@ -111,9 +120,7 @@
     const of = (figure) => sorted.filter((change) => change.figure === figure);
     for (const figure of figures) pairedBars(root, figure, of(figure));
     // The matrix of GPUs has all of their pairs; a map of ratios only those that stand alone.
-    if (result.matrices)
-      lanewise.drawMatrix(section(root, "Every pair of GPUs, before and now").node(), result.matrices.after,
-        { before: result.matrices.before });
+    if (result.matrices) matrixSection(root, result.matrices);
     for (const figure of figures.filter((one) => one !== "bandwidth" || !result.matrices))
       ratioMap(root, figure, of(figure));
     table(section(root, "Changes").node(), [
@@ -170,12 +177,13 @@
     const list = [["failures", `${failures(losses)}, ${report.failures_at_once === 2 ? "two" : "one"} at a time`],
       ["resilience: score left in the mean", percent(report.resilience)],
       ["score left at worst", percent(report.worst)],
-      ["failures that cost nothing", String(failures(losses) - failures(costly))]];
+      ["failures that cost these jobs nothing", String(failures(losses) - failures(costly))]];
     if (impossible.length > 0) list.push(["failures with which a job is impossible", String(failures(impossible))]);
     facts(root, list);
     d3.select(root).append("p").attr("class", "note")
       .text("What each failure leaves of the score, worst first. 100 % is the speed without a failure; hollow: a job "
-        + "is impossible.");
+        + "is impossible. Jobs of all GPUs run on those that are left: with fewer of them a job may take less time, and "
+        + "does less. Of parts that are alike, also in other nodes, one stands for all.");
     if (costly.length > 0) lossBars(root, costly);
     const jobs = Object.keys(losses.length > 0 ? losses[0].ratios : {});
     const columns = [{ name: "failure", value: (loss) => loss.what }, { name: "alike", value: (loss) => loss.alike },

@@ -229,7 +229,8 @@
   // bars: [{name, share, text, tip}], all to one scale.
   const drawBars = (root, label, bars, most, colour) => {
     const [width, left, step] = [1100, 300, 26];
-    const across = d3.scaleLinear().domain([0, most || 1]).range([0, width - left - 170]);
+    const longest = d3.max(bars, (bar) => lanewise.fitText.textWidth(bar.text, 13)) || 0;
+    const across = d3.scaleLinear().domain([0, most || 1]).range([0, width - left - longest - 20]);
     const picture = lanewise.svg(root, width, bars.length * step + 4, label);
     const made = picture.selectAll("g").data(bars).enter().append("g")
       .attr("transform", (bar, i) => `translate(0,${i * step})`);
@@ -264,6 +265,10 @@
       drawBars(binding.node(), "share of the lower bound by resource", result.binding.map((one) => ({ name: one.name,
           share: one.share, text: lanewise.percent(one.share) })), 1, lanewise.category(0));
     else binding.append("p").text("Nothing on the machine binds it.");
+    const together = (result.binding || []).filter((one) => one.share > 0.05);
+    if (together.length > 1)
+      binding.append("p").text(`These bind it together (${together.map((one) => one.name).join(", ")}): a wider one of `
+        + "them alone gains nothing as long as the others are as they are.");
     if (!path(result).length) return;
     const bars = slowing(result);
     const slowed = lanewise.section(root, "What held the critical path",
@@ -272,9 +277,10 @@
     if (!machine) return;
     const load = {};
     for (const bar of bars) if (bar.isShared) load[bar.name] = bar.share;
+    for (const one of together) load[one.name] = Math.max(load[one.name] || 0, one.share);
     const names = [...Object.keys(load), ...path(result).map((step) => step.from),
       ...path(result).map((step) => step.to)];
-    drawNodes(slowed.node(), machine, names, { load, loadText: "of the critical path's time" });
+    drawNodes(slowed.node(), machine, names, { load, loadText: "of the critical path's time, or of the lower bound" });
   };
   const widerSection = (root, result) => {
     const section = lanewise.section(root, "What would help", "Each made twice as wide, planned and run again.");

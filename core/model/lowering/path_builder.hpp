@@ -62,6 +62,9 @@ class PathBuilder {
   FabricWay use_fabric(Fabric::Attachment const& from, Fabric::Attachment const& to, double plane_share);
   // `cores` cores that copy between (or within) memories of one host.
   void cpu_copy(NumaId from, NumaId to, int cores = 1);
+  // A core adds what another memory of the host holds (from_here), or what a NIC has put down beside it, to what this
+  // one holds. Returns the time after the last byte has arrived; 0 where it adds as it reads.
+  Seconds add_by_core(NumaId at, Bytes bytes, bool from_here);
   // A GPU's own memory, where its bandwidth is known; `weight` 2 for bytes that are both read and written.
   void use_device_memory(PciId gpu, double weight);
 

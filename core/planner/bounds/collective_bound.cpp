@@ -137,9 +137,10 @@ std::optional<LowerBound> bound_of_node(Collective const& collective, Model cons
 std::optional<LowerBound> collective_bound(Collective const& collective, Model const& model) {
   bool const on_gpus = std::all_of(collective.among.begin(), collective.among.end(),
                                    [&](Place const& place) { return gpu_at(model.machine(), place).has_value(); });
-  if (!on_gpus) return std::nullopt;
-  auto best = is_bound_by_transfers(collective, model.machine()) ? bound_of_two(collective, model)
-                                                                 : bound_of_node(collective, model);
+  std::optional<LowerBound> best;
+  if (on_gpus)
+    best = is_bound_by_transfers(collective, model.machine()) ? bound_of_two(collective, model)
+                                                              : bound_of_node(collective, model);
   for (auto& cut : cut_bounds(collective, model))
     if (!best || cut.time > best->makespan) best = LowerBound{cut.time, {{std::move(cut.name), 1.0}}};
   return best;

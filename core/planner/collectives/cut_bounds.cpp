@@ -174,11 +174,12 @@ class CutBounds {
 
   std::vector<CutBound> find() {
     auto const& machine = model_.machine();
-    for (auto const& place : collective_.among)
-      if (!gpu_at(machine, place)) return {};
-    add_participants();
+    // Host memory has no port of its own; what leaves its node passes the NICs all the same.
+    bool const are_gpus = std::all_of(collective_.among.begin(), collective_.among.end(),
+                                      [&](Place const& place) { return gpu_at(machine, place).has_value(); });
+    if (are_gpus) add_participants();
     add_nodes();
-    if (members_by_node(collective_, machine).size() == 1) add_islands();
+    if (are_gpus && members_by_node(collective_, machine).size() == 1) add_islands();
     return std::move(bounds_);
   }
 

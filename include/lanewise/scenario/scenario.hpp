@@ -43,14 +43,15 @@ struct Variant {
 struct Expectation {
   std::string machine;                                       // empty: every machine
   std::string variant;                                       // empty: every variant
-  std::string transfer;                                      // empty: the whole run
+  std::string transfer;                                      // empty: the whole run, or a collective
+  std::string collective = {};                               // one of several jobs; empty: none
   std::vector<Mechanism> mechanisms;                         // the chosen mechanism is one of these
   std::vector<std::string> avoids;                           // kinds or names of hops that must not be on the route
   std::vector<std::string> through;                          // kinds or names of hops that must be on the route
   std::optional<std::pair<Mechanism, std::string>> refuses;  // a mechanism, and the rule that must refuse it
   std::optional<bool> possible;        // false: there must be no legal way, which then is no failure
-  std::optional<Threshold> bandwidth;  // of the transfer; of the whole run: all bytes / makespan
-  std::optional<Threshold> latency;    // from the start of the transfer to its end
+  std::optional<Threshold> bandwidth;  // of the transfer; of a collective its bus's; of the run: all bytes / makespan
+  std::optional<Threshold> latency;    // from the start of the transfer or the collective to its end
   std::optional<Threshold> makespan;
   std::optional<Threshold> regret;  // of the transfer's decision; of the whole run: the worst regret
   SourcePos pos;

@@ -171,7 +171,7 @@
   };
   const drawLegend = (root, graph, state) => {
     if (state.load) {
-      lanewise.amountLegend(root, "0 %", `100 % ${state.loadText || "used"}; grey: none`);
+      lanewise.amountLegend(root, "0 %", `100 % ${state.loadText || "used"}; thin or without a fill: not used`);
       return;
     }
     const present = new Set([...graph.boxes.values()].map((box) => box.kind));

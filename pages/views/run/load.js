@@ -45,6 +45,13 @@
     if (free < end * (1 - 1e-9)) spans.push([free, end]);
     return spans;
   };
+  // How many of these steps run at once, at most.
+  const mostAtOnce = (steps) => {
+    const events = d3.merge(steps.map((step) => [[step.start_us, 1], [step.end_us, -1]]))
+      .sort((a, b) => a[0] - b[0] || a[1] - b[1]);
+    let now = 0;
+    return d3.max(events, (event) => (now += event[1]));
+  };
   const engineSection = (root, state) => {
     const of = new Map();
     for (const step of state.all)
@@ -53,13 +60,14 @@
     const rows = [...of].map(([name, steps]) => {
       const idle = idleSpans(steps, state.end);
       const longest = idle.slice().sort((a, b) => b[1] - b[0] - (a[1] - a[0]))[0];
-      return { name, steps: steps.length, idle: d3.sum(idle, (span) => span[1] - span[0]), longest };
+      return { name, steps: steps.length, atOnce: mostAtOnce(steps), idle: d3.sum(idle, (span) => span[1] - span[0]), longest };
     }).sort((a, b) => byName(a.name, b.name));
     const made = section(root, "Engines",
-      "Copy engines of GPUs, cores and the like, which steps hold one after another. Idle: no step holds one.");
+      "Copy engines of GPUs and the like: a step holds one of them. Idle: none of that name is held.");
     table(made.node(), [
       { name: "engine", value: (row) => row.name },
       { name: "steps", value: (row) => row.steps, text: (row) => grouped(row.steps) },
+      { name: "held at once, most", value: (row) => row.atOnce },
       { name: "idle", value: (row) => row.idle, text: (row) => time(row.idle) || "never" },
       { name: "of the run", value: (row) => row.idle / state.end, text: (row) => percent(row.idle / state.end) },
       { name: "longest idle from", value: (row) => (row.longest || [])[0],

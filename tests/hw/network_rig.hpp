@@ -1,0 +1,166 @@
+#pragma once
+// All processes of a network plan, each in a thread of a test, over a network in memory.
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "hw/memory/pattern.hpp"
+#include "hw/verbs/buffer_contents.hpp"
+#include "lanewise/io/error.hpp"
+#include "tests/hw/fake_network.hpp"
+
+namespace lanewise::hw::test {
+
+// Far longer than a busy machine keeps a thread waiting, and short enough to wait for.
+constexpr Seconds kStall{2};
+
+// Stands for memory of a GPU that no NIC reaches, with slow copies: copied() is true at the second call.
+class SlowMemory : public NodeMemory {
+ public:
+  using NodeMemory::NodeMemory;
+  void begin_copy_out(std::byte* host, std::size_t offset, std::size_t bytes) override {
+    NodeMemory::begin_copy_out(host, offset, bytes);
+    asked_ = 0;
+  }
+  void begin_copy_in(std::byte const* host, std::size_t offset, std::size_t bytes) override {
+    NodeMemory::begin_copy_in(host, offset, bytes);
+    asked_ = 0;
+  }
+  [[nodiscard]] bool copied() const override { return ++asked_ > 1; }
+
+ private:
+  mutable int asked_ = 0;
+};
+
+// All processes of a plan, each in a thread of this process.
+class Rig {
+ public:
+  Rig(NetworkPlan plan, std::vector<std::vector<int>> const& ranks)
+      : plan_(std::move(plan)), layout_(layout_of(plan_, ranks)), network_(layout_) {
+    for (auto const& of_node : ranks) processes_ += static_cast<int>(of_node.size());
+    for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
+      auto const& step = plan_.steps[i];
+      sources_.push_back(std::make_unique<SlowMemory>(Bytes(step.bytes), std::nullopt));
+      targets_.push_back(std::make_unique<SlowMemory>(Bytes(step.bytes), std::nullopt));
+      rings_.push_back(
+          std::make_unique<NodeMemory>(Bytes(2 * std::max<std::int64_t>(1, step.slots * step.chunk)), std::nullopt));
+      sources_.back()->fill(seed_of(i));
+    }
+    for (auto const& buffer : plan_.buffers)
+      buffers_.push_back(std::make_unique<NodeMemory>(Bytes(buffer.bytes), std::nullopt));
+  }
+  explicit Rig(NetworkPlan plan) : Rig(std::move(plan), {{0}, {1}}) {}
+
+  FakeNetwork& network() { return network_; }
+  [[nodiscard]] Layout const& layout() const { return layout_; }
+  void set_depth(QueueDepth depth) { depth_ = depth; }
+
+  // Runs `times` times and keeps what each process threw.
+  void run(int times = 1) {
+    errors_.assign(static_cast<std::size_t>(processes_), "");
+    faults_.clear();
+    spans_.assign(plan_.steps.size(), {});
+    std::vector<std::unique_ptr<FakeGroup>> groups;
+    std::vector<std::unique_ptr<FakeTransport>> transport;
+    std::vector<std::unique_ptr<NetworkRun>> runs;
+    for (int rank = 0; rank < processes_; ++rank) {
+      groups.push_back(std::make_unique<FakeGroup>(rank, processes_, failed_));
+      transport.push_back(std::make_unique<FakeTransport>(network_, rank, depth_));
+      runs.push_back(
+          std::make_unique<NetworkRun>(plan_, layout_, parts(rank), *transport.back(), *groups.back(), kStall));
+    }
+    for (int i = 0; i < times; ++i) {
+      for (auto const& target : targets_) target->clear();
+      for (std::size_t b = 0; b < buffers_.size(); ++b) {
+        buffers_[b]->clear();
+        for (auto const& content : plan_.buffers[b].before) fill(buffers_[b]->data(), content);
+      }
+      for (auto const& run : runs) run->prepare();
+      auto const release = monotonic_now();
+      std::vector<std::jthread> threads;
+      for (std::size_t rank = 0; rank < runs.size(); ++rank)
+        threads.emplace_back([&, rank] {
+          try {
+            auto const spans = runs[rank]->once(release);
+            for (std::size_t step = 0; step < spans.size(); ++step)
+              if (layout_.steps[step].driver == static_cast<int>(rank)) spans_[step] = spans[step];
+          } catch (Error const& error) {
+            errors_[rank] = error.what();
+            groups[rank]->announce_failure();
+          }
+        });
+    }
+    for (auto const& run : runs) faults_.insert(faults_.end(), run->faults().begin(), run->faults().end());
+  }
+
+  // What is wrong with the bytes that arrived: "step 3: ...", "node0/numa0.data: ...".
+  [[nodiscard]] std::vector<std::string> wrong_bytes() const {
+    std::vector<std::string> found;
+    for (std::size_t i = 0; i < targets_.size(); ++i) {
+      if (plan_.steps[i].reads.buffer >= 0) continue;
+      if (auto const wrong = targets_[i]->mismatch(seed_of(i)))
+        found.push_back("step " + std::to_string(i) + ": " + text_of(*wrong));
+    }
+    for (std::size_t b = 0; b < buffers_.size(); ++b)
+      for (auto const& content : plan_.buffers[b].after)
+        if (auto const wrong = mismatch(buffers_[b]->data(), content))
+          found.push_back(plan_.buffers[b].name + ": " + text_of(*wrong));
+    return found;
+  }
+  void expect_all_arrived() const {
+    for (auto const& error : errors_) EXPECT_EQ(error, "");
+    for (auto const& wrong : wrong_bytes()) ADD_FAILURE() << wrong;
+  }
+  [[nodiscard]] std::vector<std::string> const& errors() const { return errors_; }
+  [[nodiscard]] std::vector<std::string> const& faults() const { return faults_; }
+  [[nodiscard]] StepSpan span(std::size_t step) const { return spans_[step]; }
+
+ private:
+  [[nodiscard]] std::vector<StepPart> parts(int rank) const {
+    std::vector<StepPart> parts(plan_.steps.size());
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      auto const& step = plan_.steps[i];
+      auto const& layout_of_step = layout_.steps[i];
+      auto* const ring = rings_[i]->data();
+      auto* const other_ring = ring + step.slots * step.chunk;
+      auto* from = sources_[i]->data();
+      auto* to = targets_[i]->data();
+      if (step.reads.buffer >= 0) {
+        from = buffers_[static_cast<std::size_t>(step.reads.buffer)]->data() + step.reads.offset;
+        to = buffers_[static_cast<std::size_t>(step.writes.buffer)]->data() + step.writes.offset;
+        if (layout_of_step.source == rank) parts[i].reads = from;
+        if (layout_of_step.target == rank) parts[i].writes = to;
+        if (step.reduces && step.verb != Verb::Local && layout_of_step.target == rank)
+          parts[i].landing = to = targets_[i]->data();
+      } else {
+        if (layout_of_step.source == rank) parts[i].source = sources_[i].get();
+        if (layout_of_step.target == rank) parts[i].target = targets_[i].get();
+      }
+      if (!step.ring_from.empty()) from = ring;
+      if (!step.ring_to.empty()) to = other_ring;
+      if (layout_of_step.source == rank && !step.ring_from.empty()) parts[i].ring = ring;
+      if (layout_of_step.target == rank && !step.ring_to.empty()) parts[i].ring = other_ring;
+      auto* const local = layout_of_step.source == rank ? from : to;
+      auto* const remote = layout_of_step.source == rank ? to : from;
+      for (std::size_t k = 0; k < layout_of_step.links.size(); ++k)
+        parts[i].endpoints.push_back({local, 1, reinterpret_cast<std::uint64_t>(remote), 1});
+    }
+    return parts;
+  }
+
+  NetworkPlan plan_;
+  Layout layout_;
+  FakeNetwork network_;
+  QueueDepth depth_;
+  int processes_ = 0;
+  std::atomic<bool> failed_ = false;
+  std::vector<std::unique_ptr<SlowMemory>> sources_, targets_;
+  std::vector<std::unique_ptr<NodeMemory>> rings_, buffers_;
+  std::vector<std::string> errors_, faults_;
+  std::vector<StepSpan> spans_;
+};
+
+}  // namespace lanewise::hw::test
