@@ -3,7 +3,7 @@
 # one boot. Exits with 77 (skipped) where nothing can be booted or no processes can be started on nodes.
 set -euo pipefail
 program=$1
-repetitions=${2:-5} # of the case that loses packets to the receiver
+repetitions=${2:-2} # of the case that loses packets to the receiver; more look for what fails now and then
 here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
 
 for needed in mpirun ssh; do

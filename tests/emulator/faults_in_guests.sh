@@ -8,7 +8,7 @@ kLimit=180 # seconds for what hangs: a NIC gives up after five, a run after twen
 kRepeats=60 # of four mebibytes: long enough that something breaks meanwhile
 work=$(mktemp -d /tmp/faults.XXXXXX)
 failed=0
-kLosses=${1:-5} # repetitions of the case that depends most on timing
+kLosses=${1:-2} # repetitions of the case that depends most on timing
 
 transfers() { # NAME LINE...: a scenario with these transfers
   printf 'lanewise: scenario/1\nscenario: %s\nmachines: [soft-roce-2]\ntransfers:\n' "$1" >"$work/$1.yaml"
@@ -18,6 +18,14 @@ transfers short 'id: a, from: node0/numa1, to: node1/numa1, bytes: 64 KiB'
 transfers long 'id: a, from: node0/numa1, to: node1/numa1, bytes: 4 MiB'
 transfers long_read 'id: a, from: node0/numa1, to: node1/numa1, bytes: 4 MiB, op: read'
 transfers rails 'id: a, from: node0/numa0, to: node1/numa0, bytes: 4 MiB'
+
+# Among all four host memories, with sums.
+cat >"$work/sum.yaml" <<'END'
+lanewise: scenario/1
+scenario: sum
+machines: [soft-roce-2]
+collective: {op: all_reduce, bytes: 4 MiB, among: [node0/numa0, node0/numa1, node1/numa0, node1/numa1]}
+END
 
 # A guest's writes are visible in that guest only.
 tar -C "$work" -c . | ssh node1 "mkdir -p $work && tar -C $work -x"
@@ -159,6 +167,10 @@ nothing_left() { # CASE
   done
 }
 nothing_left "after a killed peer"
+
+works "an all-reduce" sum
+broken "peer killed in an all-reduce" 'signal 9|node1|lost|ended' sum nic2 ssh node1 pkill -KILL -x lanewise
+nothing_left "after a peer killed in an all-reduce"
 
 interrupt_both() {
   held node1 >"$work/held"
