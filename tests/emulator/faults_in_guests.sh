@@ -5,7 +5,7 @@
 # shellcheck disable=SC2029,SC2317  # what ssh runs is expanded here; functions are called by name
 set -uo pipefail
 kLimit=180 # seconds for what hangs: a NIC gives up after five, a run after twenty; starting takes the rest
-kRepeats=60 # of four mebibytes: long enough that something breaks meanwhile
+kRepeats=25 # of four mebibytes: long enough that something breaks meanwhile
 work=$(mktemp -d /tmp/faults.XXXXXX)
 failed=0
 kLosses=${1:-2} # repetitions of the case that depends most on timing
