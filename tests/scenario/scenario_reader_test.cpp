@@ -254,6 +254,24 @@ collectives:
   EXPECT_THAT(order_of(s), ElementsAre(1, 2, 3, 4, 0));  // collectives before computing, but for the one that waits
 }
 
+// Its time can be expected, also as a ratio to a transfer's; it has no one way.
+TEST(ScenarioReader, ExpectsOfACollectiveWhatItHas) {
+  auto const text =
+      with("collectives:\n  - {id: all, op: all_reduce, among: [gpu0, gpu1], bytes: 1 MiB, after: [a]}\nexpect:\n  - ");
+  auto const found = read(text + "{collective: all, latency: \"= 2 x a\", bandwidth: \">= 1 GB/s\"}\n").expectations;
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].collective, "all");
+  EXPECT_EQ(found[0].transfer, "");
+  EXPECT_EQ(found[0].latency->relative_to, "a");
+  EXPECT_EQ(read(text + "{transfer: a, latency: \"<= 1 x all\"}\n").expectations[0].latency->relative_to, "all");
+  EXPECT_THAT(error_of(text + "{collective: al, latency: < 1 s}\n"),
+              AllOf(HasSubstr("s.yaml:9:18: error:"), HasSubstr("no collective is called 'al'; did you mean 'all'")));
+  for (auto const* what : {"mechanism: nvlink", "makespan: <= 1 s", "regret: <= 1 %", "transfer: a, latency: <= 1 s"})
+    EXPECT_THAT(error_of(text + "{collective: all, " + what + "}\n"),
+                HasSubstr("of a collective latency and bandwidth can be expected"))
+        << what;
+}
+
 TEST(ScenarioReader, RefusesWorkThatMakesNoSense) {
   EXPECT_THAT(error_of(kMachine + "compute:\n  - {id: a, on: [gpu0], time: 1 ms, flop: 1 GFLOP}\n"),
               AllOf(HasSubstr("s.yaml:5"), HasSubstr("either a 'time'")));
