@@ -50,11 +50,17 @@ void run(Session& session, ExploreOptions const& options) {
   for (auto const& job : options.jobs) jobs.push_back(job_named(job));
   if (is_brief(options.input)) {
     auto const brief = read_design_brief(SourceText::load(options.input));
-    for (auto const& candidate : brief.candidates) opened.push_back(opened_candidate(session.catalogue, candidate));
+    for (auto const& candidate : brief.candidates) {
+      opened.push_back(opened_candidate(session.catalogue, candidate));
+      auto& settings = opened.back().settings;
+      settings.insert(settings.end(), session.settings.begin(), session.settings.end());
+    }
     if (jobs.empty()) jobs = brief.jobs;
   } else if (!options.input.empty()) {
     opened.push_back(open_machine(session.catalogue, options.input));
     opened.back().settings = session.settings;
+  } else if (!session.settings.empty()) {
+    throw InputError("--set changes a machine; name one");
   }
   auto const folder = fs::current_path();
   Exploration exploration(session.catalogue, std::move(opened), std::move(jobs), folder);

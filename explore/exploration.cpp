@@ -72,6 +72,11 @@ void add_errors(Json& errors, std::string_view of, InputError const& error) {
   }
 }
 
+void add_time(Json& answer, std::string const& name, std::chrono::steady_clock::time_point begun) {
+  std::chrono::duration<double, std::micro> const took = std::chrono::steady_clock::now() - begun;
+  answer["took_us"][name] = took.count();
+}
+
 // Runs what may have no answer on this machine; then `errors` says why.
 template <class Find>
 void add_answer(Json& answer, std::string const& name, Find const& find) {
@@ -83,8 +88,7 @@ void add_answer(Json& answer, std::string const& name, Find const& find) {
   } catch (PlanError const& error) {
     answer["errors"].push_back({{"of", name}, {"message", error.what()}});
   }
-  std::chrono::duration<double, std::micro> const took = std::chrono::steady_clock::now() - begun;
-  answer["took_us"][name] = took.count();
+  add_time(answer, name, begun);
 }
 
 // ---------------------------------------------------------------------------------------------------- answers
@@ -136,6 +140,7 @@ Exploration::Exploration(Catalogue& catalogue, std::vector<OpenedMachine> opened
     : catalogue_(catalogue), opened_(std::move(opened)), jobs_(std::move(jobs)), folder_(std::move(folder)) {}
 
 Json Exploration::start() {
+  kept_ = {};  // files beside a cluster's may have changed
   Json json{{"lanewise", "explore/1"}};
   json["opened"] = Json::array();
   for (auto const& one : opened_) json["opened"].push_back({{"name", one.name}, {"settings", one.settings}});
@@ -178,7 +183,7 @@ Exploration::Kept const& Exploration::prepared(std::string const& file, std::str
         made.errors.back()["setting"] = setting;
       }
     }
-    made.model = std::make_shared<Model const>(std::move(machine));
+    made.model = std::make_unique<Model const>(std::move(machine));
   } catch (InputError const& error) {
     add_errors(made.errors, "text", error);
   }
@@ -216,14 +221,13 @@ Json Exploration::evaluate(Json const& request) {
   auto const settings = value_of<std::vector<std::string>>(request, "settings", std::vector<std::string>());
 
   Json answer{{"lanewise", "exploration/1"}, {"errors", Json::array()}, {"took_us", Json::object()}};
-  Kept const* kept = nullptr;
-  add_answer(answer, "places", [&] {
-    kept = &prepared(file, text, settings);
-    return kept->model == nullptr ? Json::array() : Json(all_endpoints(kept->model->machine()));
-  });
-  answer["errors"] = kept->errors;
-  if (kept->model == nullptr) return answer;
-  auto const& model = *kept->model;
+  auto const begun = std::chrono::steady_clock::now();
+  auto const& kept = prepared(file, text, settings);
+  answer["errors"] = kept.errors;
+  answer["places"] = kept.model == nullptr ? Json::array() : Json(all_endpoints(kept.model->machine()));
+  add_time(answer, "places", begun);
+  if (kept.model == nullptr) return answer;
+  auto const& model = *kept.model;
   auto const& machine = model.machine();
   auto const find = [&](std::string const& wanted) -> Json {
     if (wanted == "machine") return machine_json(machine);
@@ -253,6 +257,7 @@ Json Exploration::save(Json const& request) {
     if (!value_of<bool>(request, "replace", false)) return {{"exists", name}};
   }
   write_file(file, text);
+  kept_ = {};
   return {{"saved", name}};
 }
 

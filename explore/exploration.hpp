@@ -14,7 +14,7 @@
 
 namespace lanewise {
 
-// A machine that an exploration begins with. Its text is kept, for later its file may be outside what may be read.
+// A machine that an exploration begins with. Its text is kept, because its file may be outside what is read later.
 struct OpenedMachine {
   std::string name;
   std::string file;
@@ -53,11 +53,10 @@ class Exploration {
   struct Kept {
     std::string key;
     Json errors;
-    std::shared_ptr<Model const> model;  // nullptr: the text is wrong
+    std::unique_ptr<Model const> model;  // nullptr: the text is wrong
   };
   Kept const& prepared(std::string const& file, std::string const& text, std::vector<std::string> const& settings);
   [[nodiscard]] Json jobs(Model const& model, std::string const& bytes, std::string const& library);
-  [[nodiscard]] std::vector<std::string> files() const;
 
   Catalogue& catalogue_;
   std::vector<OpenedMachine> opened_;

@@ -21,7 +21,7 @@ using Json = Exploration::Json;
 
 constexpr auto kHost = "127.0.0.1";
 constexpr int kThreads = 4;
-constexpr int kMaxSecondsOfRequest = 5;  // until it has arrived
+constexpr int kMaxSecondsBetweenBytes = 5;  // of a request
 
 // 128 random bits.
 std::string random_token() {
@@ -89,7 +89,7 @@ struct ExplorationServer::Http {
       if (body.is_discarded()) return answer(response, 400, {{"error", "the request is not JSON"}});
       // What is under way to an older request for an evaluation is given up.
       bool const is_evaluation = request.path == "/evaluate";
-      auto const own = is_evaluation ? ++newest : newest.load();
+      auto const own = is_evaluation ? ++newest : 0U;
       std::lock_guard const lock(one_at_a_time);
       try {
         std::optional<OvertakenScope> overtaken;
@@ -108,7 +108,7 @@ struct ExplorationServer::Http {
   void set_up() {
     server.new_task_queue = [] { return new httplib::ThreadPool(kThreads); };
     server.set_payload_max_length(kMaxBody);
-    server.set_read_timeout(kMaxSecondsOfRequest);
+    server.set_read_timeout(kMaxSecondsBetweenBytes);
     server.set_keep_alive_max_count(1);  // a refused body is not read as the next request
     server.set_default_headers(protective_headers());
     // httplib's own options would share the port with another program that listens there.
@@ -153,10 +153,19 @@ std::string ExplorationServer::address() const {
 }
 
 void ExplorationServer::run() {
-  std::thread listening([this] { http_->server.listen_after_bind(); });
-  while (!stop_requested()) std::this_thread::sleep_for(std::chrono::milliseconds(50));
-  http_->server.stop();
+  auto& server = http_->server;
+  std::atomic<bool> has_ended = false;
+  std::thread listening([&] {
+    server.listen_after_bind();
+    has_ended = true;
+  });
+  // It can only be stopped once it runs.
+  while (!has_ended && (!stop_requested() || !server.is_running()))
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  bool const was_stopped = stop_requested();
+  server.stop();
   listening.join();
+  if (!was_stopped) throw MissingError(fmt::format("{}:{} cannot be listened at any more", kHost, http_->port));
 }
 
 }  // namespace lanewise

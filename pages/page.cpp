@@ -34,7 +34,7 @@ std::string escaped(std::string_view text) {
 std::string for_script(nlohmann::ordered_json const& json) {
   if (json.is_null()) return "";
   std::string safe;
-  for (char const c : json.dump(-1, ' ', true)) {
+  for (char const c : json.dump(-1, ' ', true, nlohmann::ordered_json::error_handler_t::replace)) {
     if (c == '<')
       safe += "\\u003c";
     else

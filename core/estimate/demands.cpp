@@ -79,6 +79,11 @@ StepDemands demands_alone(Model const& model, std::vector<Step> const& steps) {
   return demands;
 }
 
+// Of a step that ends in host memory.
+bool comes_from_its_host(Machine const& machine, Step const& step) {
+  return std::holds_alternative<NumaId>(step.from) && machine.host_of(step.from) == machine.host_of(step.to);
+}
+
 }  // namespace
 
 Demand demand_of(Model const& model, Step const& step) {
@@ -99,8 +104,7 @@ Demand demand_of(Model const& model, Step const& step) {
       path.use_device_memory(*gpu, 2);
     else if (auto const* memory = std::get_if<NumaId>(&step.to))
       demand.path += path.add_by_core(*memory, step.bytes,
-                                      std::holds_alternative<NumaId>(step.from) &&
-                                          model.machine().host_of(step.from) == model.machine().host_of(step.to));
+                                      comes_from_its_host(model.machine(), step) ? Addend::OfHost : Addend::Arrived);
   }
   return demand;
 }

@@ -1,5 +1,7 @@
 #include "core/estimate/trace_demands.hpp"
 
+#include <map>
+
 #include "core/estimate/demands.hpp"
 #include "lanewise/io/error.hpp"
 

@@ -128,18 +128,32 @@ void write_to(fs::path const& file, fs::path const& shown, std::string_view cont
   if (!out) fail(shown.string(), "cannot be written completely");
 }
 
+// An empty file beside `target` that was not there before: what is there may be a link to anywhere.
+fs::path new_file_beside(fs::path const& target, fs::path const& shown) {
+  static std::atomic<unsigned> counter{0};
+  constexpr int kMaxTries = 100;
+  for (int i = 0; i < kMaxTries; ++i) {
+    auto path = fs::path(target).concat(fmt::format(".{}.partial", counter++));
+    if (auto* const made = std::fopen(path.c_str(), "wbx")) {
+      std::fclose(made);
+      return path;
+    }
+    if (errno != EEXIST) break;
+  }
+  fail(shown.string(), fmt::format("cannot be written: {}", std::strerror(errno)));
+}
+
 }  // namespace
 
 void write_file(fs::path const& path, std::string_view content) {
   check_fence(path);
-  static std::atomic<unsigned> counter{0};
   std::error_code error;
   auto const status = fs::status(path, error);
   if (fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status))
     return write_to(path, path, content);
   auto const target =
       fs::is_symlink(fs::symlink_status(path, error)) && fs::exists(status) ? fs::canonical(path, error) : path;
-  auto const temporary = fs::path(target).concat(fmt::format(".{}.partial", counter++));
+  auto const temporary = new_file_beside(target, path);
   try {
     write_to(temporary, path, content);
   } catch (InputError const&) {

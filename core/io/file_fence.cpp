@@ -15,7 +15,8 @@ std::optional<std::vector<fs::path>> fence;  // set while no other thread runs
 // Without symbolic links and "..", as far as the path is there.
 fs::path resolved(fs::path const& path) {
   std::error_code error;
-  auto const whole = fs::weakly_canonical(path, error);
+  if (fs::is_symlink(fs::symlink_status(path, error)) && !fs::exists(path, error)) return {};  // it leads nowhere yet
+  auto whole = fs::weakly_canonical(path, error);
   return error ? fs::path() : whole;
 }
 

@@ -179,6 +179,7 @@ class ScenarioReader {
     e.makespan = read_threshold(reader, "makespan", Dimension::Time);
     e.regret = read_threshold(reader, "regret", Dimension::Ratio);
     bool const of_way = !e.mechanisms.empty() || !e.avoids.empty() || !e.through.empty() || e.refuses || e.possible;
+    if (only_says_where(reader)) reader.fail(reader.self(), "this expectation expects nothing");
     if (!e.collective.empty()) {
       if (of_way || e.makespan || e.regret || !e.transfer.empty())
         reader.fail(reader.self(), "of a collective latency and bandwidth can be expected");
@@ -194,7 +195,6 @@ class ScenarioReader {
           "mechanism, avoids, through, refuses, possible and latency speak of one transfer; add 'transfer: ID'");
     if (scenario_.workload && (of_transfer || e.bandwidth || e.regret))
       reader.fail(reader.self(), "of a workload only 'makespan', the time of its step, can be expected");
-    if (only_says_where(reader)) reader.fail(reader.self(), "this expectation expects nothing");
     scenario_.expectations.push_back(std::move(e));
   }
 
@@ -232,11 +232,12 @@ class ScenarioReader {
     auto const slash = reference.find('/');
     auto const first = reference.substr(0, slash);
     auto known = variant_names();
+    auto const jobs = key == "regret" ? transfer_ids() : job_ids();  // a collective's decision has no regret of its own
     if (slash != std::string::npos) {
       check_known(reader, key, first, known, "variant");
-      return check_known(reader, key, reference.substr(slash + 1), job_ids(), "transfer or collective");
+      return check_known(reader, key, reference.substr(slash + 1), jobs, "transfer or collective");
     }
-    for (auto& id : job_ids()) known.push_back(std::move(id));
+    known.insert(known.end(), jobs.begin(), jobs.end());
     check_known(reader, key, first, known, "variant, transfer or collective");
   }
 

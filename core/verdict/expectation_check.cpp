@@ -65,7 +65,7 @@ class ExpectationCheck {
   }
 
  private:
-  // Of what a figure is: neither, of the whole run.
+  // What a figure is of; neither is set: the whole run.
   struct Subject {
     std::optional<std::size_t> transfer;
     std::string collective;
@@ -218,6 +218,12 @@ class ExpectationCheck {
 
   void check_threshold(std::string_view what, Threshold const& threshold, Dimension dimension, Measure measure) {
     Subject const own{transfer_named(expectation_->transfer), expectation_->collective};
+    auto const& named = run_->plan.collectives;
+    bool const is_described =
+        std::any_of(named.begin(), named.end(), [&](NamedCollective const& one) { return one.id == own.collective; });
+    if (what == "bandwidth" && !own.collective.empty() && !is_described)
+      return add(what, fmt::format("{} {}", what, threshold.text), false,
+                 "not known: a library's plan does not say what its buffers hold");
     auto const value = measure(*run_, own);
     auto const description = fmt::format("{} {}", what, threshold.text);
     if (what == "regret" && own.transfer && !run_->regrets[*own.transfer].sampled)

@@ -136,6 +136,7 @@ class NetworkLowering {
     if (step.work > Seconds(0)) refuse(step, "compute steps are not run in plans of several nodes yet");
     if (step.reads.has_value() != step.writes.has_value() || (step.reduces && !step.reads))
       refuse(step, "one of its ends is a shared buffer, and the other is not");
+    if (step.reduces && step.bytes.value() % 4 != 0) refuse(step, "sums are of elements of 4 bytes");
     if (step.reduces && step.way.mechanism != Mechanism::Rdma &&
         machine_.host_of(step.from) != machine_.host_of(step.to))
       refuse(step, "what is added goes between host memories by RDMA");

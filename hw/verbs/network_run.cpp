@@ -296,7 +296,9 @@ void NetworkRun::on_link_failure(LinkId link, std::string const& problem) {
 void NetworkRun::send_again(std::size_t number, std::string const& problem) {
   auto const& step = plan_.steps[number];
   auto const link = usable_link(number);
-  if (!link || step.staging == Staging::Chunks)
+  // What was written to a buffer may have arrived all the same, and later steps may have changed it since.
+  bool const is_shared_write = step.verb == Verb::Write && step.writes.buffer >= 0;
+  if (!link || step.staging == Staging::Chunks || is_shared_write)
     throw DeviceError(fmt::format("step '{}' ({})", step.transfer, step.text), ENETDOWN, problem);
   faults_.push_back(fmt::format("{}; step '{}' went over {} instead", problem, step.transfer,
                                 transport_.text(layout_.steps[number].links[*link], 0)));

@@ -103,8 +103,8 @@ def main():
     (folder / "linked").symlink_to(elsewhere)
     (folder / "link.yaml").symlink_to(theirs)
     failures = 0
+    server = Served(program, folder)
     try:
-        server = Served(program, folder)
         stalled = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(3)]
         for one in stalled:
             one.sendall(b"POST /save")  # and no more
@@ -130,6 +130,7 @@ def main():
             print(f"Ctrl-C ended it with {code}")
             failures += 1
     finally:
+        server.process.kill()
         shutil.rmtree(top, ignore_errors=True)
     sys.exit(1 if failures else 0)
 

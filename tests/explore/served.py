@@ -18,8 +18,9 @@ class Served:
         while not lines or lines[-1] != "}\n":
             lines.append(self.process.stdout.readline())
             if lines[-1] == "":
-                print(self.process.stderr.read())
-                sys.exit(SKIPPED if self.process.wait() == 3 else 1)
+                problem = self.process.stderr.read()
+                print(problem)
+                sys.exit(SKIPPED if self.process.wait() == 3 and "was built without" in problem else 1)
         self.address = json.loads("".join(lines))["address"]
         self.port = int(self.address.split(":")[2].split("/")[0])
         self.token = self.address.split("token=")[1]

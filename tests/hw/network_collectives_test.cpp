@@ -86,6 +86,20 @@ TEST(NetworkCollectives, AWrongSumIsFound) {
   EXPECT_EQ(rig.wrong_bytes().size(), 3U) << "every participant has it";
 }
 
+TEST(NetworkCollectives, SumsOfPartsOfElementsAreRefused) {
+  auto catalogue = lanewise::test::bundled();
+  Model const model(catalogue.machine("soft-roce-3"));
+  auto collective = collective_of(model.machine(), CollectiveOp::AllReduce, cases()[0].among, Bytes(960));
+  collective.bytes = Bytes(1002);
+  auto const plan = plan_collective(model, collective, Detail::EveryStep);
+  try {
+    make_network_plan(plan, model, {0, 1}, Completion::Polling);
+    FAIL() << "it would be run";
+  } catch (PlanError const& error) {
+    EXPECT_NE(std::string(error.what()).find("elements of 4 bytes"), std::string::npos) << error.what();
+  }
+}
+
 // Contents begin and end anywhere; sums are of whole elements.
 TEST(NetworkCollectives, ContentsAreFilledAndFoundWhereverTheyBegin) {
   for (std::int64_t const from : {0, 4, 8, 3, 17})

@@ -2,6 +2,8 @@
 // All processes of a network plan, each in a thread of a test, over a network in memory.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
 #include <memory>
 #include <string>
 #include <thread>

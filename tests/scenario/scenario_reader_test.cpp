@@ -266,6 +266,8 @@ TEST(ScenarioReader, ExpectsOfACollectiveWhatItHas) {
   EXPECT_EQ(read(text + "{transfer: a, latency: \"<= 1 x all\"}\n").expectations[0].latency->relative_to, "all");
   EXPECT_THAT(error_of(text + "{collective: al, latency: < 1 s}\n"),
               AllOf(HasSubstr("s.yaml:9:18: error:"), HasSubstr("no collective is called 'al'; did you mean 'all'")));
+  EXPECT_THAT(error_of(text + "{collective: all}\n"), HasSubstr("expects nothing"));
+  EXPECT_THAT(error_of(text + "{transfer: a, regret: \"<= 1 x all\"}\n"), HasSubstr("called 'all'"));
   for (auto const* what : {"mechanism: nvlink", "makespan: <= 1 s", "regret: <= 1 %", "transfer: a, latency: <= 1 s"})
     EXPECT_THAT(error_of(text + "{collective: all, " + what + "}\n"),
                 HasSubstr("of a collective latency and bandwidth can be expected"))

@@ -161,11 +161,11 @@ void PathBuilder::cpu_copy(NumaId from, NumaId to, int cores) {
 
 // A sum is bound by memory as a copy is, and moves half as many bytes again: two are read and one is written.
 // McCalpin's STREAM counts so: 16 bytes of an element for Copy, 24 for Add.
-Seconds PathBuilder::add_by_core(NumaId at, Bytes bytes, bool from_here) {
+Seconds PathBuilder::add_by_core(NumaId at, Bytes bytes, Addend addend) {
   constexpr double kBytesOfCopy = 2.0 / 3.0;
   auto const rate = core_copy(machine_, at) * (assumed_(Parameter::CoreCopy) * kBytesOfCopy);
-  use(resources_.memory(at), from_here ? 1 : 3);  // beside what the copy takes
-  if (!from_here) return bytes / rate;
+  use(resources_.memory(at), addend == Addend::OfHost ? 1 : 3);  // beside what the copy takes
+  if (addend == Addend::Arrived) return bytes / rate;
   limit(rate, Cap::CpuCopy);
   return Seconds(0);
 }

@@ -30,6 +30,9 @@ BytesPerSecond core_copy(Machine const& machine, NumaId memory);
 // What moves the bytes over NVLink, in packets of its own size: a copy engine, or SMs that store or load.
 enum class NvlinkUse : std::uint8_t { Copy, Store, Load, Multimem };
 
+// Where a core finds what it adds: in a memory of its host, or where a NIC has put it down.
+enum class Addend : std::uint8_t { OfHost, Arrived };
+
 // All members that add a piece throw PlanError where the machine has no such piece (no NVLink, no socket link, no
 // fabric between the ends), and when a route gets longer than a Demand can hold.
 class PathBuilder {
@@ -62,9 +65,8 @@ class PathBuilder {
   FabricWay use_fabric(Fabric::Attachment const& from, Fabric::Attachment const& to, double plane_share);
   // `cores` cores that copy between (or within) memories of one host.
   void cpu_copy(NumaId from, NumaId to, int cores = 1);
-  // A core adds what another memory of the host holds (from_here), or what a NIC has put down beside it, to what this
-  // one holds. Returns the time after the last byte has arrived; 0 where it adds as it reads.
-  Seconds add_by_core(NumaId at, Bytes bytes, bool from_here);
+  // A core adds to what a memory holds. Returns the time after the last byte has arrived; 0 where it adds as it reads.
+  Seconds add_by_core(NumaId at, Bytes bytes, Addend addend);
   // A GPU's own memory, where its bandwidth is known; `weight` 2 for bytes that are both read and written.
   void use_device_memory(PciId gpu, double weight);
 

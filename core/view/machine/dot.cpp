@@ -24,7 +24,7 @@ namespace {
 
 using namespace dot;
 
-constexpr std::size_t kMaxKindsInFull = 2;  // of more kinds of nodes the first is drawn in full
+constexpr std::size_t kMaxKindsInFull = 2;  // one node is drawn in full of each of the first kinds
 constexpr std::size_t kMaxInARow = 4;       // of devices below a switch; of more the GPUs are a row below
 
 constexpr std::size_t kMaxSwitchesDrawn = 4;  // of a network; more are one for each tier

@@ -7,7 +7,7 @@
 namespace lanewise {
 namespace {
 
-constexpr std::string_view kFaint = "38";  // an alpha value: a fifth
+constexpr std::string_view kFaint = "38";  // alpha in hexadecimal: 22 %
 
 std::string written(DotAttributes const& attributes) {
   std::string out;
@@ -76,7 +76,7 @@ void DotLines::node(std::string_view name, std::string_view label, NodeStyle con
   add(fmt::format("{} {};", dot_string(name), written(attributes)));
 }
 
-// NOLINTNEXTLINE(performance-unnecessary-value-param): it is changed
+// NOLINTNEXTLINE(performance-unnecessary-value-param): the attributes are changed
 void DotLines::edge(std::string_view a, std::string_view b, DotAttributes attributes) {
   if (is_faint(std::string(a), std::string(b))) {
     auto const colour =
