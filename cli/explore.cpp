@@ -12,6 +12,8 @@
 #include "core/design/brief.hpp"
 #include "core/io/file_fence.hpp"
 #include "core/io/interrupt.hpp"
+#include "core/machine/setting_value.hpp"
+#include "core/reference/file_kind.hpp"
 #include "explore/server.hpp"
 #include "lanewise/io/bundled.hpp"
 #include "lanewise/io/error.hpp"
@@ -29,17 +31,13 @@ struct ExploreOptions {
 
 bool is_brief(std::string const& file) {
   std::error_code error;
-  if (!fs::is_regular_file(file, error)) return false;
-  auto const root = parse_yaml(SourceText::load(file));
-  auto const* schema = root.find("lanewise");
-  return schema != nullptr && schema->text == "design/1";
+  return fs::is_regular_file(file, error) && file_kind(SourceText::load(file)) == FileKind::Design;
 }
 
 OpenedMachine opened_candidate(Catalogue& catalogue, DesignCandidate const& candidate) {
   auto opened = open_machine(catalogue, candidate.machine);
   opened.name = candidate.name;
-  for (auto const& setting : candidate.settings)
-    opened.settings.push_back(fmt::format("{}={}", setting.key, setting.value));
+  for (auto const& setting : candidate.settings) opened.settings.push_back(text_of(setting));
   return opened;
 }
 
@@ -98,7 +96,7 @@ void add_explore(CLI::App& app, Session& session) {
       "explore",
       "Try changes of a machine in a browser: settings, links, parts, failures, or its file; every pair, a route and "
       "jobs follow, as the planner estimates them\n"
-      "Serves 127.0.0.1 only, to whoever has the token in the address that it prints");
+      "Serves 127.0.0.1 only, and asks for the token in the address that it prints");
   auto const options = std::make_shared<ExploreOptions>();
   command
       ->add_option("machine", options->input,

@@ -77,13 +77,13 @@ void run(Session& session, RunOptions& options) {
   auto trace = make_executor(options.mode, model, options.hardware)->run(plan);
   if (!uses_hardware(options.mode)) add_ranges(trace, plan, model, *progress);
   describe_steps(trace, plan, model.machine());
-  describe_demands(trace, plan, model);
   auto const bound = lower_bound(plan, model);
   std::optional<Seconds> best;
   if (prepared.best) best = make_executor(options.mode, model, options.hardware)->run(*prepared.best).makespan;
   progress.reset();
   report_wrong_data(session, trace);
   auto const json = [&] {
+    describe_demands(trace, plan, model);
     auto result = to_json(trace);
     add_optimality(result, trace.makespan, bound);
     add_collective(result, plan, trace.makespan);

@@ -12,6 +12,7 @@
 
 #include "cli/exit_code.hpp"
 #include "core/calibration/calibration.hpp"
+#include "core/io/argument.hpp"
 #include "lanewise/machine/catalogue.hpp"
 #include "lanewise/machine/machine.hpp"
 
@@ -70,13 +71,6 @@ void print_notes(std::vector<std::string> const& notes);
 
 // After the user stopped the program and what was finished is printed: says how much that is, and sets the exit code.
 void stopped(Session& session, std::size_t done, std::size_t all, std::string_view unit);
-
-// The value of a parsed argument; throws InputError with the parser's reason when there is none.
-template <class T>
-T argument(Parsed<T> parsed) {
-  if (!parsed.value) throw InputError(parsed.problem);
-  return *parsed.value;
-}
 
 // Each adds the subcommand of its name.
 void add_accuracy(CLI::App& app, Session& session);

@@ -88,7 +88,8 @@ void run(Session& session, WhatifOptions const& options) {
   }();
   auto const& machine = before.machine();
   put_result(
-      session, "", [&] { return whatif_json(found, machine.name, session.settings); },
+      session, "",
+      [&] { return whatif_json(found, what_if_matrices(before, after, question), machine.name, session.settings); },
       [&] { return whatif_text(found, machine.name, session.settings); }, &machine);
 }
 

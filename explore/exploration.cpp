@@ -9,8 +9,10 @@
 
 #include "core/design/evaluation.hpp"
 #include "core/design/faults.hpp"
+#include "core/io/argument.hpp"
 #include "core/io/interrupt.hpp"
 #include "core/io/json.hpp"
+#include "core/machine/setting_value.hpp"
 #include "core/view/machine/machine_json.hpp"
 #include "explore/machine_files.hpp"
 #include "lanewise/explain/choice_explanation.hpp"
@@ -24,9 +26,6 @@ namespace lanewise {
 namespace {
 
 using Json = Exploration::Json;
-
-// More places than these are shown by class of pairs: a page of 128 x 128 cells takes longer to draw than to compute.
-constexpr std::size_t kMaxPlacesInFull = 72;
 
 constexpr std::array<std::string_view, 6> kWanted{"machine", "matrix", "route", "jobs", "faults", "yaml"};
 
@@ -50,12 +49,6 @@ T value_of(Json const& request, std::string const& key, std::optional<T> absent 
   } catch (Json::exception const&) {
     throw InputError(fmt::format("'{}' of the request has a value of the wrong type", key));
   }
-}
-
-template <class T>
-T argument(Parsed<T> parsed) {
-  if (!parsed.value) throw InputError(parsed.problem);
-  return *parsed.value;
 }
 
 // ---------------------------------------------------------------------------------------------------- errors
@@ -98,7 +91,7 @@ Json matrix_of(Model const& model, Bytes bytes, Op op) {
   query.bytes = bytes;
   query.op = op;
   for (auto const gpu : machine.all(PciKind::Gpu)) query.places.emplace_back(gpu);
-  if (query.places.size() > kMaxPlacesInFull)
+  if (query.places.size() > kMaxPlacesDrawn)
     return matrix_json(make_matrix_by_class(model, query, nullptr), machine.name);
   return matrix_json(make_matrix(model, query, nullptr), machine.name);
 }
@@ -107,7 +100,7 @@ Json faults_of(Machine const& machine) {
   Json found = Json::array();
   for (auto const& fault : single_faults(machine)) {
     Json settings = Json::array();
-    for (auto const& one : fault.settings) settings.push_back(one.key + "=" + one.value);
+    for (auto const& one : fault.settings) settings.push_back(text_of(one));
     found.push_back({{"what", fault.what}, {"settings", std::move(settings)}});
   }
   return found;

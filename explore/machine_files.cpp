@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "core/io/yaml.hpp"
+#include "core/reference/file_kind.hpp"
 #include "lanewise/io/error.hpp"
 #include "lanewise/io/file.hpp"
 
@@ -23,15 +23,11 @@ bool is_hidden(fs::path const& part) { return part.string().starts_with('.'); }
 
 bool is_machine_file(fs::path const& file) {
   try {
-    auto const source = SourceText::load(file);
-    for (int number = 1; number <= source.line_count(); ++number) {
-      auto const line = source.line(number);
-      if (line.find("lanewise") == std::string_view::npos) continue;
-      return line.find("machine/1") != std::string_view::npos || line.find("cluster/1") != std::string_view::npos;
-    }
+    auto const kind = file_kind(SourceText::load(file));
+    return kind == FileKind::Machine || kind == FileKind::Cluster;
   } catch (InputError const&) {
+    return false;
   }
-  return false;
 }
 
 std::vector<std::string> machine_files(fs::path const& folder) {

@@ -8,8 +8,8 @@
 
 namespace lanewise {
 
-// Listens on 127.0.0.1 only. Whoever asks must know the token in the address, speak to this host by name, and not come
-// from another site's page; bodies are at most 1 MiB.
+// Listens on 127.0.0.1 only. A request needs the token of the address and this host's name, and may not come from
+// another site's page; bodies are at most 1 MiB.
 //
 //   GET /?token=...            the page
 //   POST /open?token=...       and /evaluate, /save: requests of Exploration as application/json. 400: {"error": text};

@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <string_view>
 
+#include "core/text/markup.hpp"
 #include "lanewise/io/error.hpp"
 
 namespace lanewise {
@@ -17,18 +18,6 @@ std::string_view embedded_d3();
 std::string_view embedded_d3_licence();
 
 namespace {
-
-std::string escaped(std::string_view text) {
-  std::string safe;
-  for (char const c : text) switch (c) {
-      case '<': safe += "&lt;"; break;
-      case '>': safe += "&gt;"; break;
-      case '&': safe += "&amp;"; break;
-      case '"': safe += "&quot;"; break;
-      default: safe += c;
-    }
-  return safe;
-}
 
 // JSON within a script element: nothing in it may end the element or begin a comment.
 std::string for_script(nlohmann::ordered_json const& json) {
@@ -51,8 +40,8 @@ std::string d3_with_licence() {
 }
 
 std::string text_of(std::string_view name, PageContent const& content) {
-  if (name == "title") return escaped(content.title);
-  if (name == "made_by") return escaped(content.made_by);
+  if (name == "title") return markup_escaped(content.title);
+  if (name == "made_by") return markup_escaped(content.made_by);
   if (name == "connections") return content.may_ask ? " connect-src 'self';" : "";
   if (name == "style") return std::string(embedded_style());
   if (name == "scripts") return std::string(embedded_scripts());

@@ -4,6 +4,7 @@
 
 #include "core/io/digest.hpp"
 #include "core/machine/device_order.hpp"
+#include "core/machine/setting_value.hpp"
 #include "lanewise/estimate/estimate.hpp"
 #include "lanewise/explain/matrix.hpp"
 #include "lanewise/io/error.hpp"
@@ -18,7 +19,7 @@ using Json = nlohmann::ordered_json;
 constexpr Bytes kPairBytes{std::int64_t{256} << 20};
 
 void add_to(Digest& digest, std::vector<Setting> const& settings) {
-  for (auto const& setting : settings) digest.add(setting.key + "=" + setting.value);
+  for (auto const& setting : settings) digest.add(text_of(setting));
 }
 
 void find_slowest_pair(PairFigures& found, Model const& model, std::vector<Place> const& gpus) {
@@ -161,7 +162,7 @@ std::string Evaluator::add_pairs(Subject const& subject) {
 std::string Evaluator::add_time(Subject const& subject, DesignJob const& job, std::optional<Library> const& library) {
   auto key = key_of("time", subject, &job, library, {});
   auto what = subject.candidate->name;
-  for (auto const& failure : subject.failures) what += " " + failure.key + "=" + failure.value;
+  for (auto const& failure : subject.failures) what += " " + text_of(failure);
   items_.push_back({key, what + ", " + job.name, [this, subject, &job, library]() -> Json {
                       Model const* broken = nullptr;
                       try {

@@ -4,6 +4,7 @@
 
 #include "core/diagnosis/diagnosis.hpp"
 #include "core/io/json.hpp"
+#include "core/machine/setting_value.hpp"
 
 namespace lanewise {
 namespace {
@@ -14,7 +15,7 @@ Json json_of(Hypothesis const& hypothesis) {
   Json json{{"kind", to_string(hypothesis.kind)}, {"subject", hypothesis.subject}, {"text", hypothesis.text}};
   json["likewise"] = hypothesis.likewise;
   json["settings"] = Json::array();
-  for (auto const& setting : hypothesis.settings) json["settings"].push_back(setting.key + "=" + setting.value);
+  for (auto const& setting : hypothesis.settings) json["settings"].push_back(text_of(setting));
   json["check"] = hypothesis.check;
   return json;
 }

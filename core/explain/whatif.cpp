@@ -35,11 +35,6 @@ class Side {
 
   [[nodiscard]] bool has(std::string const& place) const { return model_.machine().find_place(place).has_value(); }
 
-  [[nodiscard]] bool is_gpu(std::string const& place) const {
-    auto const id = model_.machine().find_function(place);
-    return id && model_.machine().at(*id).kind == PciKind::Gpu;
-  }
-
   Figure ask(std::string const& from, std::string const& to, Bytes bytes, Op op, WhatIfFigure figure) {
     Figure result;
     auto const request = request_of(from, to, bytes, op);
@@ -158,7 +153,11 @@ void merge_alike(std::vector<WhatIfChange>& changes) {
   changes = std::move(merged);
 }
 
-// Bandwidth among these GPUs, each pair alone.
+bool is_gpu(Machine const& machine, std::string const& place) {
+  auto const id = machine.find_function(place);
+  return id && machine.at(*id).kind == PciKind::Gpu;
+}
+
 Matrix matrix_of(Model const& model, std::vector<std::string> const& gpus, WhatIfQuery const& question) {
   MatrixQuery query{.places = {}, .bytes = question.bytes, .op = question.op};
   for (auto const& name : gpus) query.places.push_back(model.machine().place(name));
@@ -208,21 +207,22 @@ WhatIf what_if(Model const& before, Model const& after, WhatIfQuery const& quest
       compare(from, to, WhatIfFigure::Latency);
     }
   }
-  std::vector<std::string> gpus;
-  for (auto const& name : question.places)
-    if (old_side.is_gpu(name) && new_side.is_gpu(name)) gpus.push_back(name);
-  if (gpus.size() > 1 && gpus.size() <= kMaxGpusOfWhatIfMatrix) {
-    result.matrix_before = matrix_of(before, gpus, question);
-    result.matrix_after = matrix_of(after, gpus, question);
-  }
   merge_alike(result.changes);
   std::stable_sort(result.changes.begin(), result.changes.end(),
                    [](WhatIfChange const& a, WhatIfChange const& b) { return harm(a) > harm(b); });
   return result;
 }
 
-nlohmann::ordered_json whatif_json(WhatIf const& whatif, std::string const& machine,
-                                   std::vector<std::string> const& settings) {
+std::optional<WhatIfMatrices> what_if_matrices(Model const& before, Model const& after, WhatIfQuery const& question) {
+  std::vector<std::string> gpus;
+  for (auto const& name : question.places)
+    if (is_gpu(before.machine(), name) && is_gpu(after.machine(), name)) gpus.push_back(name);
+  if (gpus.size() < 2 || gpus.size() > kMaxPlacesDrawn) return std::nullopt;
+  return WhatIfMatrices{matrix_of(before, gpus, question), matrix_of(after, gpus, question)};
+}
+
+nlohmann::ordered_json whatif_json(WhatIf const& whatif, std::optional<WhatIfMatrices> const& matrices,
+                                   std::string const& machine, std::vector<std::string> const& settings) {
   nlohmann::ordered_json json{
       {"lanewise", "whatif/1"}, {"machine", machine}, {"settings", settings}, {"pairs", whatif.pairs}};
   json["changes"] = nlohmann::ordered_json::array();
@@ -245,9 +245,9 @@ nlohmann::ordered_json whatif_json(WhatIf const& whatif, std::string const& mach
     item["because"] = change.because;
     json["changes"].push_back(std::move(item));
   }
-  if (whatif.matrix_before && whatif.matrix_after)
-    json["matrices"] = {{"before", matrix_json(*whatif.matrix_before, machine)},
-                        {"after", matrix_json(*whatif.matrix_after, machine)}};
+  if (matrices)
+    json["matrices"] = {{"before", matrix_json(matrices->before, machine)},
+                        {"after", matrix_json(matrices->after, machine)}};
   return json;
 }
 

@@ -39,17 +39,19 @@ struct WhatIf {
   std::vector<WhatIfChange> changes;  // worst first
   std::size_t pairs = 0;              // compared
   bool ran_both_ways = false;
-  // Bandwidth among the GPUs of the query that both machines have; absent where they are fewer than two, or too many to
-  // show.
-  std::optional<Matrix> matrix_before, matrix_after;
 };
-inline constexpr std::size_t kMaxGpusOfWhatIfMatrix = 72;
 
 // The executors run both directions at once; nullptr leaves that figure out.
 WhatIf what_if(Model const& before, Model const& after, WhatIfQuery const& question, Executor* before_executor,
                Executor* after_executor);
+// Bandwidth among the GPUs of the query that both machines have, each pair alone.
+struct WhatIfMatrices {
+  Matrix before, after;
+};
+// Nullopt where these are fewer than two, or more than a matrix is drawn of.
+std::optional<WhatIfMatrices> what_if_matrices(Model const& before, Model const& after, WhatIfQuery const& question);
 // `lanewise: whatif/1`
-nlohmann::ordered_json whatif_json(WhatIf const& whatif, std::string const& machine,
-                                   std::vector<std::string> const& settings);
+nlohmann::ordered_json whatif_json(WhatIf const& whatif, std::optional<WhatIfMatrices> const& matrices,
+                                   std::string const& machine, std::vector<std::string> const& settings);
 
 }  // namespace lanewise

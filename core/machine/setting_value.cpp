@@ -6,8 +6,10 @@
 
 namespace lanewise {
 
+std::string text_of(Setting const& setting) { return setting.key + "=" + setting.value; }
+
 void refuse(Setting const& setting, std::string_view why) {
-  throw InputError(fmt::format("--set {}={}: {}", setting.key, setting.value, why));
+  throw InputError(fmt::format("--set {}: {}", text_of(setting), why));
 }
 
 bool flag_of(Setting const& setting) {

@@ -1,5 +1,6 @@
 #pragma once
 // The value of one setting, and what to say when it does not fit.
+#include <string>
 #include <string_view>
 
 #include "lanewise/io/error.hpp"
@@ -7,6 +8,9 @@
 #include "lanewise/units/text.hpp"
 
 namespace lanewise {
+
+// "acs=on", as --set takes it.
+std::string text_of(Setting const& setting);
 
 [[noreturn]] void refuse(Setting const& setting, std::string_view why);
 

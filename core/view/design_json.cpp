@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/io/json.hpp"
+#include "core/machine/setting_value.hpp"
 #include "core/view/design_text.hpp"
 
 namespace lanewise {
@@ -102,7 +103,7 @@ Json faults_json(FaultReport const& report, std::vector<DesignJob> const& jobs) 
   auto& losses = json["losses"] = Json::array();
   for (auto const& loss : report.losses) {
     auto settings = Json::array();
-    for (auto const& setting : loss.fault.settings) settings.push_back(setting.key + "=" + setting.value);
+    for (auto const& setting : loss.fault.settings) settings.push_back(text_of(setting));
     Json one{{"settings", std::move(settings)}, {"what", loss.fault.what}, {"alike", loss.alike}, {"kept", loss.kept}};
     auto& ratios = one["ratios"] = Json::object();
     for (std::size_t j = 0; j < jobs.size(); ++j)

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "core/machine/setting_value.hpp"
 #include "core/text/percent.hpp"
 #include "core/text/table.hpp"
 #include "lanewise/units/text.hpp"
@@ -21,7 +22,7 @@ std::string shown(PointResult const& p, double value) {
 std::string settings_text(std::vector<Setting> const& settings) {
   std::vector<std::string> texts;
   for (auto const& setting : settings) {
-    auto const text = fmt::format("{}={}", setting.key, setting.value);
+    auto const text = text_of(setting);
     bool const spaced = text.find(' ') != std::string::npos;
     texts.push_back(spaced ? fmt::format("--set \"{}\"", text) : fmt::format("--set {}", text));
   }

@@ -11,6 +11,7 @@ class LayoutBuilder {
   LayoutBuilder(NetworkPlan const& plan, std::vector<std::vector<int>> const& ranks) : plan_(plan), ranks_(ranks) {}
 
   Layout layout() {
+    for (auto const& buffer : plan_.buffers) layout_.buffers.push_back(ranks_[buffer.node].front());
     for (std::size_t i = 0; i < plan_.steps.size(); ++i) add(plan_.steps[i], i);
     for (std::size_t i = 0; i < plan_.steps.size(); ++i)
       for (auto const before : plan_.steps[i].after) add_listener(layout_.steps[before], layout_.steps[i].driver);

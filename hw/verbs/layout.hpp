@@ -29,6 +29,7 @@ struct StepLayout {
 struct Layout {
   std::vector<LinkSpec> links;
   std::vector<StepLayout> steps;
+  std::vector<int> buffers;  // the rank that has each
 };
 
 // `ranks`: by node of the plan. Steps of a node with several ranks are dealt out to them in turn.

@@ -97,7 +97,8 @@ class NetworkLowering {
         throw PlanError(fmt::format("{}: collectives of several nodes are run among host memories, not among GPUs yet",
                                     machine_.name_of(buffer.at)));
       lowered_.buffers.push_back({buffer.name, index(machine_.host_of(buffer.at)), memory(buffer.at),
-                                  buffer.bytes.value(), lowered(before[i]), lowered(after[i])});
+                                  std::max<std::int64_t>(1, buffer.bytes.value()), lowered(before[i]),
+                                  lowered(after[i])});
     }
   }
 

@@ -47,7 +47,7 @@ struct NetworkBuffer {
   std::string name;  // "node0/numa0.data"
   std::size_t node = 0;
   NetworkMemory memory;
-  std::int64_t bytes = 0;
+  std::int64_t bytes = 0;                     // at least 1: NICs register no empty memory
   std::vector<NetworkContent> before, after;  // of a run
   friend bool operator==(NetworkBuffer const&, NetworkBuffer const&) = default;
 };

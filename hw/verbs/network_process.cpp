@@ -147,12 +147,10 @@ void NetworkProcess::open_nics(NetworkPlan const& plan, Layout const& layout, Pr
 std::string NetworkProcess::allocate(NetworkPlan const& plan, Layout const& layout, PreparedPlan& prepared) {
   memory_.release_all();
   prepared.buffers.resize(plan.buffers.size());
-  auto const ranks = ranks_of_nodes(group_.hosts(), plan.nodes.size());
   for (std::size_t i = 0; i < plan.buffers.size(); ++i) {
     auto const& buffer = plan.buffers[i];
-    if (ranks[buffer.node].front() == group_.rank())
-      prepared.buffers[i] =
-          &memory_.take(memory_here(buffer.memory, plan), Bytes(std::max<std::int64_t>(1, buffer.bytes)));
+    if (layout.buffers[i] == group_.rank())
+      prepared.buffers[i] = &memory_.take(memory_here(buffer.memory, plan), Bytes(buffer.bytes));
   }
   prepared.parts.resize(plan.steps.size());
   prepared.ends.resize(plan.steps.size());
@@ -212,7 +210,7 @@ std::byte* NetworkProcess::set_buffers(NetworkPlan const& plan, NetworkStep cons
   };
   auto const whole = [&](NetworkRegion const& region) {
     auto const buffer = static_cast<std::size_t>(region.buffer);
-    return PreparedPlan::End{prepared.buffers[buffer], Bytes(std::max<std::int64_t>(1, plan.buffers[buffer].bytes))};
+    return PreparedPlan::End{prepared.buffers[buffer], Bytes(plan.buffers[buffer].bytes)};
   };
   std::byte* begin = nullptr;
   if (links.source == group_.rank()) {

@@ -32,13 +32,20 @@ sockets:
 )");
 }
 
-WhatIf asked(std::string const& setting) {
+struct Asked {
+  Model before, after;
+  WhatIfQuery question{{"gpu0", "gpu1", "gpu2"}, 256_MiB, 16_B, Op::Copy};
+};
+Asked changed_by(std::string const& setting) {
   Catalogue catalogue({});
   auto changed = two_switches();
   apply_setting(changed, parse_setting(setting), catalogue);
-  Model const before(two_switches());
-  Model const after(std::move(changed));
-  return what_if(before, after, {{"gpu0", "gpu1", "gpu2"}, 256_MiB, 16_B, Op::Copy}, nullptr, nullptr);
+  return {Model(two_switches()), Model(std::move(changed))};
+}
+
+WhatIf asked(std::string const& setting) {
+  auto const [before, after, question] = changed_by(setting);
+  return what_if(before, after, question, nullptr, nullptr);
 }
 
 // One flow keeps its rate when it is redirected, but its way is longer: only the two pairs below one switch change.
@@ -75,7 +82,8 @@ TEST(WhatIf, ANarrowLinkIsWhatBinds) {
 
 // Of GPUs the whole matrix is there, not only what changed.
 TEST(WhatIf, HasTheMatrixOfGpusBeforeAndAfter) {
-  auto const json = whatif_json(asked("acs=on"), "m", {"acs=on"});
+  auto const [before, after, question] = changed_by("acs=on");
+  auto const json = whatif_json(asked("acs=on"), what_if_matrices(before, after, question), "m", {"acs=on"});
   auto const gpus = json["matrices"]["before"]["places"];
   EXPECT_EQ(gpus, json["matrices"]["after"]["places"]);
   EXPECT_EQ(json["matrices"]["after"]["cells"].size(), gpus.size() * gpus.size());
@@ -87,7 +95,7 @@ TEST(WhatIf, NothingChangesIsSaid) {
   EXPECT_TRUE(found.changes.empty());
   EXPECT_THAT(whatif_text(found, "m", {"software.gdrcopy=false"}),
               testing::HasSubstr("Nothing changes for any of 6 pairs"));
-  EXPECT_EQ(whatif_json(found, "m", {})["changes"].size(), 0U);
+  EXPECT_EQ(whatif_json(found, {}, "m", {})["changes"].size(), 0U);
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ namespace {
 using namespace dot;
 
 constexpr std::size_t kMaxKindsInFull = 2;  // one node is drawn in full of each of the first kinds
-constexpr std::size_t kMaxInARow = 4;       // of devices below a switch; of more the GPUs are a row below
+constexpr int kMaxInARow = 4;               // of devices below a switch; of more the GPUs are a row below
 
 constexpr std::size_t kMaxSwitchesDrawn = 4;  // of a network; more are one for each tier
 
@@ -263,7 +263,7 @@ class DotWriter {
     auto const found = rows_.find(row_of(id));
     if (found == rows_.end() || machine_.at(id).kind != PciKind::Gpu) return false;
     auto const [others, gpus] = found->second;
-    return others > 0 && others + gpus > static_cast<int>(kMaxInARow);
+    return others > 0 && others + gpus > kMaxInARow;
   }
 
   // Dashed: assumed from datasheets. Dotted: unknown. In kSlowColour: slower than the devices allow.

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "core/text/markup.hpp"
+
 namespace lanewise {
 namespace {
 
@@ -32,14 +34,9 @@ std::string dot_string(std::string_view text) {
 }
 
 std::string dot_html(std::string_view text) {
-  std::string out;
-  for (auto const c : text) switch (c) {
-      case '<': out += "&lt;"; break;
-      case '>': out += "&gt;"; break;
-      case '&': out += "&amp;"; break;
-      case '"': out += "&quot;"; break;
-      default: out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
-    }
+  auto out = markup_escaped(text);
+  std::replace_if(
+      out.begin(), out.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; }, ' ');
   return out;
 }
 

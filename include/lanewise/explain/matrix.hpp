@@ -47,6 +47,8 @@ Matrix make_matrix(Model const& model, MatrixQuery const& question, Executor* ex
 // Of more places the matrix is asked for by class of pairs: 1,024 GPUs have a million pairs and eight classes, and a
 // page of all of them takes 200 MB.
 inline constexpr std::size_t kMaxPlacesOfMatrix = 192;
+// What is drawn for people is by class from fewer places on: 128 x 128 cells take longer to draw than to compute.
+inline constexpr std::size_t kMaxPlacesDrawn = 72;
 
 // Pairs that have the same figures, path and mechanism.
 struct PairsAlike {
