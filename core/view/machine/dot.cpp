@@ -6,7 +6,6 @@
 #include <array>
 #include <cmath>
 #include <map>
-#include <optional>
 #include <set>
 #include <utility>
 
@@ -14,7 +13,9 @@
 #include "core/machine/node_kinds.hpp"
 #include "core/machine/path_class.hpp"
 #include "core/model/resources/pcie.hpp"
+#include "core/view/machine/dot_headline.hpp"
 #include "core/view/machine/dot_lines.hpp"
+#include "core/view/machine/dot_route.hpp"
 #include "core/view/machine/dot_style.hpp"
 #include "core/view/machine/words.hpp"
 #include "lanewise/units/text.hpp"
@@ -55,12 +56,12 @@ class DotWriter {
   }
 
   std::string write() {
-    mark_route();
+    lines_.highlight(highlight_of(machine_, route_, [&](std::uint32_t at) { return drawn_as(at); }));
     lines_.open(fmt::format("graph {} {{", dot_string(machine_.name)));
     lines_.add(
         "graph [labelloc=t, fontsize=16, newrank=true, compound=true, ranksep=0.6, nodesep=0.25, ratio=0.5625, "
         "ordering=out, fontname=\"Helvetica\"];");
-    lines_.add(fmt::format("label={};", headline()));
+    lines_.add(fmt::format("label={};", dot_headline(machine_, route_)));
     lines_.add("node [style=filled, fontsize=10, fontname=\"Helvetica\", color=\"#333333\"];");
     lines_.add("edge [fontsize=9, fontname=\"Helvetica\", color=\"#333333\"];");
     for (std::size_t i = 0; i < machine_.hosts.size(); ++i)
@@ -431,68 +432,6 @@ class DotWriter {
 
   static DotAttributes network_attributes(BytesPerSecond rate) {
     return {{"color", std::string(kNetworkColour)}, {"penwidth", fmt::format("{:.1f}", pen_of(rate))}};
-  }
-
-  // ----------------------------------------------------------------------------------------------------------- route
-  // What a hop is in the graph: "numa0 memory" is numa0, and words such as "socket link" are no node.
-  [[nodiscard]] std::optional<std::string> node_of(std::string const& hop) const {
-    constexpr std::string_view kMemory = " memory";
-    if (hop.ends_with(kMemory)) return hop.substr(0, hop.size() - kMemory.size());
-    if (machine_.fabric)
-      for (std::uint32_t i = 0; i < machine_.fabric->switches.size(); ++i)
-        if (machine_.fabric->switches[i].name == hop) return drawn_as(i);
-    return hop.find(' ') == std::string::npos ? std::optional(hop) : std::nullopt;
-  }
-
-  void mark_route() {
-    DotLines::Highlight marked;
-    std::string last;         // node
-    std::string last_socket;  // where a socket link begins
-    auto const go_to = [&](std::string const& node) {
-      marked.nodes.insert(node);
-      if (!last.empty()) marked.edges.insert({last, node});
-      last = node;
-      bool const is_socket = std::any_of(machine_.sockets.begin(), machine_.sockets.end(),
-                                         [&](Socket const& one) { return one.name == node; });
-      if (!is_socket) return;
-      if (!last_socket.empty()) marked.edges.insert({last_socket, node});
-      last_socket = node;
-    };
-    for (auto const& hop : route_) {
-      auto const node = node_of(hop);
-      if (!node) continue;
-      for (auto const& numa : machine_.numa_nodes)  // a route may name a memory without its socket
-        if (numa.name == *node && last != machine_.at(numa.socket).name) go_to(machine_.at(numa.socket).name);
-      go_to(*node);
-    }
-    lines_.highlight(std::move(marked));
-  }
-
-  // ----------------------------------------------------------------------------------------------------------- title
-  // The name, the title, and what colours and lines mean, as a table above the graph.
-  [[nodiscard]] std::string headline() const {
-    std::string cells;
-    auto const colour = [&](NodeStyle const& style, std::string_view text) {
-      cells += fmt::format(R"(<TD BGCOLOR="{}"><FONT COLOR="{}">{}</FONT></TD>)", style.fill, style.text, text);
-    };
-    auto const has = [&](PciKind kind) { return !machine_.all(kind).empty(); };
-    colour(kCpuStyle, "socket");
-    if (has(PciKind::Switch)) colour(kSwitchStyle, "PCIe switch");
-    if (has(PciKind::Gpu)) colour(kGpuStyle, "GPU");
-    if (has(PciKind::Nic)) colour(kNicStyle, "NIC");
-    if (has(PciKind::Nvme)) colour(kNvmeStyle, "drive");
-    if (!machine_.nvswitches.empty()) colour(kNvSwitchStyle, "GPU link switch");
-    if (machine_.fabric) colour(kNetworkSwitchStyle, "network switch");
-    std::string words = "thicker line: faster; dashed, ?: as the parts allow";
-    bool const has_slow = std::any_of(machine_.functions.begin(), machine_.functions.end(),
-                                      [](PciFunction const& one) { return one.link && one.max_link; });
-    if (has_slow) words += "; orange: slower than the parts allow";
-    if (!route_.empty()) words += "; in full colour: " + route_.front() + " to " + route_.back();
-    auto const title = machine_.title.empty() ? "" : fmt::format("<TR><TD>{}</TD></TR>", dot_html(machine_.title));
-    return fmt::format(
-        R"(<<TABLE BORDER="0" CELLSPACING="0"><TR><TD><FONT POINT-SIZE="18">{}</FONT></TD></TR>{})"
-        R"(<TR><TD><FONT POINT-SIZE="10"><TABLE BORDER="0" CELLSPACING="4"><TR>{}<TD>{}</TD></TR></TABLE></FONT></TD></TR></TABLE>>)",
-        dot_html(machine_.name), title, cells, dot_html(words));
   }
 
   Machine const& machine_;
