@@ -125,6 +125,8 @@ PAGES = {
     "run": (["run", "all-reduce-of-eight-uses-the-links", "--on", "hgx-h100"],
             lambda result: [time(result["makespan_us"]), result["resources"][0]["name"]]),
     "check": (["check", "acs-halves-bidirectional-p2p"], lambda result: ["acs-halves-bidirectional-p2p"]),
+    "compare": (["compare", "{folder}/trace.json", "{folder}/trace.json"],
+                lambda result: [time(result["makespan_us"][0]), time(result["steps"][0]["first_us"])]),
     "judge": (["judge", "a100x8-pcie-4sw", "docs/examples/nvbandwidth-slow-gpu.txt"], lambda result: ["gpu3"]),
     "design": (["design", "docs/examples/inference-box.yaml", "--faults", "each"], of_design),
     "rank": (["rank", "hgx-h100", "hgx-h200"], of_design),
@@ -146,6 +148,10 @@ def open_page(browser, page):
 def check(program, browser, name, folder):
     command, wanted_of = PAGES[name]
     page = pathlib.Path(folder) / f"{name}.html"
+    if name == "compare":
+        subprocess.run([program, "run", "all-reduce-of-eight-uses-the-links", "--on", "hgx-h100", "-o",
+                        f"{folder}/trace.json"], cwd=ROOT, capture_output=True, timeout=300, check=True)
+    command = [word.format(folder=folder) for word in command]
     run = subprocess.run([program, *command, "--json", "--html", str(page)], cwd=ROOT, capture_output=True, text=True,
                          timeout=300, check=False)
     if run.returncode == 3 and "node-d3" in run.stderr:
