@@ -89,14 +89,21 @@ std::optional<Machine> machine_or_none(Session& session, fs::path const& folder,
   }
 }
 
-// Runs the scenarios of Soft-RoCE clusters on nodes started for them, all scenarios of a cluster together.
-Recorded run_soft_clusters(CheckInputs const& given, Session& session, CheckOptions const& options) {
+// Whether nodes of the cluster can be started here: any process can stand for one. GPUs are taken only where the user
+// says that this host has the nodes' GPUs.
+bool has_startable_nodes(Machine const& machine, std::string const& where) {
+  if (is_soft_cluster(machine)) return true;
+  return is_message_cluster(machine) && (where == launch::kNodesHere || machine.all(PciKind::Gpu).empty());
+}
+
+// Runs the scenarios of such clusters on nodes started for them, all scenarios of a cluster together.
+Recorded run_started_clusters(CheckInputs const& given, Session& session, CheckOptions const& options) {
   std::map<std::string, launch::NodeScenarios> clusters;  // by name, or by file where a scenario names one beside it
   for (std::size_t i = 0; i < given.scenarios.size(); ++i)
     for (auto const& name : given.scenarios[i].machines) {
       auto const folder = given.files[i].parent_path();
       auto machine = machine_or_none(session, folder, name);
-      if (!machine || !is_soft_cluster(*machine)) continue;
+      if (!machine || !has_startable_nodes(*machine, options.nodes)) continue;
       auto file = session.catalogue.added_file(name);
       if (fs::is_regular_file(folder / name)) file = folder / name;
       auto const key = file ? fs::absolute(*file).string() : name;
@@ -116,7 +123,7 @@ Recorded run_soft_clusters(CheckInputs const& given, Session& session, CheckOpti
 Recorded recorded_runs(CheckInputs const& given, Session& session, CheckOptions const& options) {
   if (!options.hw_runs.empty()) return {read_recorded_runs(SourceText::load(options.hw_runs)), std::nullopt};
   if (options.hardware.nodes->processes() > 1) return {{}, std::set<std::string>{}};
-  return run_soft_clusters(given, session, options);
+  return run_started_clusters(given, session, options);
 }
 
 // The scenarios that were checked; fewer than all when the user stopped the program.
@@ -270,8 +277,9 @@ void add_check(CLI::App& app, Session& session) {
   command
       ->add_option(
           "--nodes", options->nodes,
-          "Where nodes of Soft-RoCE clusters run. here: on this host's RDMA devices; emulator: in virtual machines; "
-          "auto: here if that works")
+          "Where nodes run that are started for the check: of clusters of Soft-RoCE, and of those whose messages go by "
+          "MPI. here: processes of this host, with its RDMA devices and GPUs; emulator: virtual machines; auto: here "
+          "if that works")
       ->check(CLI::IsMember({launch::kNodesAuto, launch::kNodesHere, launch::kNodesEmulated}))
       ->type_name("WHERE")
       ->capture_default_str();

@@ -1,4 +1,5 @@
 #include "hw/executor_factory.hpp"
+#include "hw/network/device_steps.hpp"
 #include "lanewise/io/error.hpp"
 
 namespace lanewise::hw {
@@ -20,6 +21,14 @@ std::unique_ptr<Meter> make_cuda_meter(Model const& /*model*/, Repetition /*repe
 std::unique_ptr<Memory> make_gpu_memory(std::string const& /*bdf*/, int /*gpu*/, Bytes /*bytes*/) {
   throw MissingError(kNotBuilt);
 }
+
+std::unique_ptr<Memory> make_pinned_memory(Bytes /*bytes*/, NumaIndex /*numa*/) { throw MissingError(kNotBuilt); }
+
+std::unique_ptr<DeviceSteps> make_device_steps(DeviceWork /*work*/, std::optional<int> /*first_gpu*/) {
+  throw MissingError(kNotBuilt);
+}
+
+int visible_gpus() { return 0; }
 
 std::string cuda_text() { return std::string("no: ") + kNotBuilt; }
 

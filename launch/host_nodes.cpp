@@ -12,11 +12,11 @@
 
 namespace lanewise::launch {
 
-NodeRun run_on_host(std::size_t nodes, std::vector<std::string> const& devices,
+NodeRun run_on_host(std::size_t nodes, std::vector<std::string> const& devices, MpiUse use,
                     std::vector<std::string> const& program) {
   std::vector<std::string> words;
   if (geteuid() == 0) words = {"env", "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"};
-  auto const command = mpirun_command(nodes, {"--oversubscribe"}, program);
+  auto const command = mpirun_command(nodes, use, {"--oversubscribe"}, program);
   words.insert(words.end(), command.begin(), command.end());
   auto const start = std::chrono::steady_clock::now();
   auto outcome = run_program(words, kRunLimit);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "core/verdict/soft_nic.hpp"
 #include "lanewise/io/error.hpp"
 #include "launch/guest_nodes.hpp"
 #include "launch/host_nodes.hpp"
@@ -28,8 +29,11 @@ std::vector<std::string> check_command(NodeScenarios const& scenarios, std::vect
 
 NodeRun run_nodes(NodeScenarios const& scenarios, std::string const& where, fs::path const& folder,
                   std::vector<std::string> const& check) {
+  auto const nodes = scenarios.machine.hosts.size();
+  if (where != kNodesEmulated && is_message_cluster(scenarios.machine))
+    return run_on_host(nodes, {"MPI"}, MpiUse::Data, check);
   auto const devices = where == kNodesEmulated ? RdmaDevices::none() : RdmaDevices::find_or_add();
-  if (!devices.names().empty()) return run_on_host(scenarios.machine.hosts.size(), devices.names(), check);
+  if (!devices.names().empty()) return run_on_host(nodes, devices.names(), MpiUse::Agreement, check);
   if (where == kNodesHere) throw MissingError(devices.reason());
   try {
     return run_on_guests(scenarios.machine, folder, check);

@@ -1,6 +1,7 @@
 #pragma once
-// Runs the hardware side of clusters whose NICs are Soft-RoCE, which needs no hardware: mpirun starts one process for
-// each node, on this host where it has RDMA devices, else in the emulator's virtual machines.
+// Runs the hardware side of clusters whose nodes any process can be: mpirun starts one for each node. Where NICs are
+// Soft-RoCE, on this host if it has RDMA devices, else in the emulator's virtual machines; where messages go by MPI, on
+// this host.
 #include <filesystem>
 #include <string>
 #include <vector>

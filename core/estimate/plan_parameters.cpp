@@ -18,6 +18,7 @@ std::vector<Parameter> parameters_of(Plan const& plan, Model const& model) {
   StepKinds kinds(model);
   for (auto const& step : plan.steps) {
     if (step.work > Seconds(0) && step.way.blocks > 0) found.insert(Parameter::LibrarySteps);
+    if (step.way.carrier == Carrier::Mpi) found.insert(Parameter::MessagePassing);
     if (kinds.is_known(step)) continue;
     auto const demand = demand_of(model, step);
     for (auto const engine : demand.engines)

@@ -208,12 +208,12 @@ std::vector<PartField> nic_fields() {
   f.push_back(scalar("driver", "mlx5, efa, bnxt_re, irdma, rxe, virtio", LANEWISE_MEMBER(nic.driver)));
   f.push_back(
       word("link_layer", "infiniband or ethernet", {"infiniband", "ethernet"}, LANEWISE_MEMBER(nic.link_layer)));
-  f.push_back(word("transport", "protocol of RDMA packets; by_link_layer: roce_v2 on Ethernet",
-                   {"by_link_layer", "roce_v1", "roce_v2", "iwarp"}, LANEWISE_MEMBER(nic.transport)));
+  f.push_back(word("transport", "protocol of packets; by_link_layer: on Ethernet roce_v2, and tcp where the adapter does no RDMA",
+                   {"by_link_layer", "roce_v1", "roce_v2", "iwarp", "tcp"}, LANEWISE_MEMBER(nic.transport)));
   f.push_back(scalar("verbs", "can do RDMA verbs", LANEWISE_MEMBER(nic.rdma)));
   f.push_back(scalar("gpudirect", "its driver can register GPU memory", LANEWISE_MEMBER(nic.gpudirect)));
   f.push_back(scalar("rate", "one port on the wire, one direction", LANEWISE_MEMBER(nic.rate)));
-  f.push_back(positive("mtu", "RDMA path MTU", LANEWISE_MEMBER(nic.mtu)));
+  f.push_back(positive("mtu", "path MTU", LANEWISE_MEMBER(nic.mtu)));
   f.push_back(scalar("wire_latency", "one way, port to port, without switches", LANEWISE_MEMBER(nic.wire_latency)));
   f.push_back(scalar("message_rate", "messages per second", LANEWISE_MEMBER(nic.message_rate)));
   f.push_back(scalar("read_bandwidth", "RDMA read over one path, where slower than writes",

@@ -90,15 +90,10 @@ std::optional<Bytes> Model::rendezvous_from(Place const& from, Place const& to, 
                                             Way const& way) const {
   if (!way.nic_from || !way.nic_to || (way.mechanism != Mechanism::Rdma && way.mechanism != Mechanism::Gdr))
     return std::nullopt;
-  // A core copies host memory directly, and GPU memory through BAR1.
-  auto const copied = [&](Place const& end, BytesPerSecond through_bar) {
-    auto const* numa = std::get_if<NumaId>(&end);
-    if (numa == nullptr) return through_bar * assumed_(Parameter::BarAccess);
-    return core_copy(machine(), *numa) * assumed_(Parameter::CoreCopy);
-  };
-  auto const per_byte =
-      1 / copied(from, overheads::kBarReadRate).value() + 1 / copied(to, overheads::kBarWriteRate).value();
-  return Bytes(static_cast<std::int64_t>(std::min(2 * demand.latency().value() / per_byte, kMaxBytes)));
+  if (way.carrier == Carrier::Mpi && through_sockets(machine(), way)) return overheads::kSocketEager;
+  auto const latency = way.carrier == Carrier::Mpi ? lower(from, to, Bytes(1), Op::Send, way).latency() : demand.latency();
+  auto const rate = eager_copy_rate(machine(), assumed_, from, to);
+  return Bytes(static_cast<std::int64_t>(std::min(2 * latency.value() * rate.value(), kMaxBytes)));
 }
 
 Seconds Model::handover(Place const& made_at, Way const& before, Way const& after) const {

@@ -97,6 +97,7 @@ std::string text_of(Way const& way, Machine const& machine) {
   for (auto const& id : {way.staging, way.staging_to == way.staging ? std::nullopt : way.staging_to})
     if (id) through.push_back(machine.at(*id).name);
   if (!through.empty()) text += fmt::format(" through {}", fmt::join(through, ", "));
+  if (way.carrier == Carrier::Mpi) text += ", by MPI";
   if (way.by_driver) text += " by the driver";
   if (way.pageable) text += ", pageable";
   if (way.queue_pairs > 0) text += fmt::format(", {} queue pair{}", way.queue_pairs, way.queue_pairs > 1 ? "s" : "");

@@ -25,6 +25,7 @@ Json way_json(Way const& way, Machine const& machine) {
   add_function("relay_to", way.relay_to);
   add_function("nic_from", way.nic_from);
   add_function("nic_to", way.nic_to);
+  if (way.nic_from || way.nic_to) json["carrier"] = to_string(way.carrier);
   if (way.staging) json["staging"] = machine.at(*way.staging).name;
   if (way.staging_to) json["staging_to"] = machine.at(*way.staging_to).name;
   if (way.chunk > Bytes(0)) json["chunk_bytes"] = way.chunk.value();
@@ -86,6 +87,7 @@ Way way_from(Json const& json, PlaceIndex const& names) {
   way.relay_to = function_at(json, "relay_to", names);
   way.nic_from = function_at(json, "nic_from", names);
   way.nic_to = function_at(json, "nic_to", names);
+  if (json.contains("carrier")) way.carrier = parsed(parse_carrier(json.at("carrier").get<std::string>()));
   way.staging = memory_at(json, "staging", names);
   way.staging_to = memory_at(json, "staging_to", names);
   way.chunk = size_at(json, "chunk_bytes");

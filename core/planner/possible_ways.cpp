@@ -176,18 +176,32 @@ class WayEnumerator {
     bool const with_gpu = from == End::Gpu || to == End::Gpu;
     auto const direct = with_gpu ? Mechanism::Gdr : Mechanism::Rdma;
     if (!pairs) return add({.mechanism = direct});
-    for (auto const& [nic_from, nic_to] : *pairs) {
-      Way way{.mechanism = direct, .nic_from = nic_from, .nic_to = nic_to};
+    for (auto const& [nic_from, nic_to] : *pairs)
+      for (auto const carrier : carriers(nic_from, nic_to))
+        over_network({.mechanism = direct, .nic_from = nic_from, .nic_to = nic_to, .carrier = carrier}, from, to);
+  }
+
+  void over_network(Way way, End from, End to) {
+    add(way);
+    if (from != End::Gpu && to != End::Gpu) return;
+    add_relay_over(way, from, to);
+    way.staging = machine_.numa_of(*way.nic_from);
+    way.staging_to = machine_.numa_of(*way.nic_to);
+    for (auto const mechanism : {Mechanism::NetStaged, Mechanism::SharedHost}) {
+      way.mechanism = mechanism;
       add(way);
-      if (!with_gpu) continue;
-      add_relay_over(way, from, to);
-      way.staging = machine_.numa_of(nic_from);
-      way.staging_to = machine_.numa_of(nic_to);
-      for (auto const mechanism : {Mechanism::NetStaged, Mechanism::SharedHost}) {
-        way.mechanism = mechanism;
-        add(way);
-      }
     }
+  }
+
+  // By verbs, unless the nodes' software says MPI; where an adapter does no verbs, by MPI as well.
+  [[nodiscard]] std::vector<Carrier> carriers(PciId nic_from, PciId nic_to) const {
+    std::vector<Carrier> carriers{Carrier::Verbs};
+    for (auto const nic : {nic_from, nic_to}) {
+      if (machine_.at(machine_.host_of(nic)).software.mpi_messages) return {Carrier::Mpi};
+      auto const* part = machine_.part_of(nic);
+      if (part != nullptr && !part->nic.rdma) carriers = {Carrier::Verbs, Carrier::Mpi};
+    }
+    return carriers;
   }
 
   [[nodiscard]] std::optional<std::vector<std::pair<PciId, PciId>>> nic_pairs() const {

@@ -36,10 +36,20 @@ bool no_network(Attempt const& a) {
 }
 
 bool nic_without_verbs(Attempt const& a) {
-  return any_nic(a, [&](PciId nic) {
-    auto const* part = a.machine.part_of(nic);
-    return part == nullptr || !part->nic.rdma;
-  });
+  return a.way.carrier == Carrier::Verbs && any_nic(a, [&](PciId nic) {
+           auto const* part = a.machine.part_of(nic);
+           return part == nullptr || !part->nic.rdma;
+         });
+}
+
+bool by_messages(Attempt const& a) { return a.way.carrier == Carrier::Mpi; }
+
+bool mpi_without_cuda(Attempt const& a) {
+  if (a.way.carrier != Carrier::Mpi) return false;
+  auto const lacks = [&](Place const& place) {
+    return gpu_at(a.machine, place) && !a.machine.at(a.machine.host_of(place)).software.cuda_aware_mpi;
+  };
+  return lacks(a.from) || lacks(a.to);
 }
 
 bool nic_without_gpudirect(Attempt const& a) {

@@ -9,7 +9,13 @@ constexpr std::array<std::string_view, kMechanismCount> kMechanismNames{
     "local",    "nvlink", "nvlink_relay", "pcie_p2p",  "host_dma",   "host_staged",    "shared_host",
     "bar_copy", "rdma",   "gdr",          "gdr_relay", "net_staged", "storage_direct", "storage_staged"};
 
+constexpr std::array<std::string_view, 2> kCarrierNames{"verbs", "mpi"};
+
 }  // namespace
+
+std::string_view to_string(Carrier carrier) { return kCarrierNames.at(static_cast<std::size_t>(carrier)); }
+
+Parsed<Carrier> parse_carrier(std::string_view text) { return parse_word<Carrier>(text, kCarrierNames, "a carrier"); }
 
 std::string_view to_string(Mechanism mechanism) { return kMechanismNames.at(static_cast<std::size_t>(mechanism)); }
 

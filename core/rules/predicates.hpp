@@ -41,6 +41,8 @@ bool no_bar1(Attempt const& attempt);
 // device_rules.cpp: NICs, drives and other devices that reach GPU memory
 bool no_network(Attempt const& attempt);
 bool nic_without_verbs(Attempt const& attempt);
+bool by_messages(Attempt const& attempt);
+bool mpi_without_cuda(Attempt const& attempt);
 bool nic_without_gpudirect(Attempt const& attempt);
 bool gpu_without_rdma(Attempt const& attempt);
 bool no_registration(Attempt const& attempt);

@@ -37,20 +37,54 @@ std::span<std::string_view const> ids_of(Mechanism mechanism) {
                                                             "HOST-NVLINK-FIRST"};
   static constexpr std::array<std::string_view, 5> kBar{"DEVICE-OFF", "ATOMIC-STAGED", "BAR-GDRCOPY", "BAR-NONE",
                                                         "BAR1-WINDOW"};
-  static constexpr std::array<std::string_view, 4> kRdma{"DEVICE-OFF", "ATOMIC-STAGED", "NET-NONE", "NET-VERBS"};
-  static constexpr std::array<std::string_view, 5> kNetStaged{"DEVICE-OFF", "GPU-RUNTIME", "ATOMIC-STAGED", "NET-NONE",
-                                                              "NET-VERBS"};
-  static constexpr std::array<std::string_view, 19> kGdr{
-      "DEVICE-OFF",       "ATOMIC-STAGED",   "NET-NONE",         "NET-VERBS",
-      "GDR-NIC",          "GDR-PRODUCT",     "GDR-REGISTRATION", "GDR-IOMMU-TRANSLATED",
-      "P2P-GUEST",        "P2P-ACS-BLOCKED", "P2P-RC-UNKNOWN",   "P2P-SOCKET",
-      "P2P-RC-WRITE",     "P2P-RC-READ",     "GDR-P2PDMA",       "GDR-READ-PRE-AMPERE",
-      "P2P-ACS-REDIRECT", "P2P-ACS-UNKNOWN", "BAR1-WINDOW"};
-  static constexpr std::array<std::string_view, 21> kGdrRelay{
-      "DEVICE-OFF", "GPU-RUNTIME",      "ATOMIC-STAGED",  "P2P-MIG",     "NVLINK-FABRIC",    "GDR-RELAY-NEIGHBOUR",
-      "NET-NONE",   "NET-VERBS",        "GDR-NIC",        "GDR-PRODUCT", "GDR-REGISTRATION", "GDR-IOMMU-TRANSLATED",
-      "P2P-GUEST",  "P2P-ACS-BLOCKED",  "P2P-RC-UNKNOWN", "P2P-SOCKET",  "P2P-RC-WRITE",     "P2P-RC-READ",
-      "GDR-P2PDMA", "P2P-ACS-REDIRECT", "P2P-ACS-UNKNOWN"};
+  static constexpr std::array<std::string_view, 5> kRdma{"DEVICE-OFF", "ATOMIC-STAGED", "NET-NONE", "NET-VERBS",
+                                                         "MPI-MESSAGES"};
+  static constexpr std::array<std::string_view, 6> kNetStaged{"DEVICE-OFF", "GPU-RUNTIME", "ATOMIC-STAGED",
+                                                              "NET-NONE",   "NET-VERBS",   "MPI-MESSAGES"};
+  static constexpr std::array<std::string_view, 21> kGdr{"DEVICE-OFF",
+                                                         "ATOMIC-STAGED",
+                                                         "NET-NONE",
+                                                         "NET-VERBS",
+                                                         "MPI-CUDA",
+                                                         "GDR-NIC",
+                                                         "GDR-PRODUCT",
+                                                         "GDR-REGISTRATION",
+                                                         "GDR-IOMMU-TRANSLATED",
+                                                         "P2P-GUEST",
+                                                         "P2P-ACS-BLOCKED",
+                                                         "P2P-RC-UNKNOWN",
+                                                         "P2P-SOCKET",
+                                                         "P2P-RC-WRITE",
+                                                         "P2P-RC-READ",
+                                                         "GDR-P2PDMA",
+                                                         "GDR-READ-PRE-AMPERE",
+                                                         "P2P-ACS-REDIRECT",
+                                                         "P2P-ACS-UNKNOWN",
+                                                         "BAR1-WINDOW",
+                                                         "MPI-MESSAGES"};
+  static constexpr std::array<std::string_view, 23> kGdrRelay{"DEVICE-OFF",
+                                                              "GPU-RUNTIME",
+                                                              "ATOMIC-STAGED",
+                                                              "P2P-MIG",
+                                                              "NVLINK-FABRIC",
+                                                              "GDR-RELAY-NEIGHBOUR",
+                                                              "NET-NONE",
+                                                              "NET-VERBS",
+                                                              "MPI-CUDA",
+                                                              "GDR-NIC",
+                                                              "GDR-PRODUCT",
+                                                              "GDR-REGISTRATION",
+                                                              "GDR-IOMMU-TRANSLATED",
+                                                              "P2P-GUEST",
+                                                              "P2P-ACS-BLOCKED",
+                                                              "P2P-RC-UNKNOWN",
+                                                              "P2P-SOCKET",
+                                                              "P2P-RC-WRITE",
+                                                              "P2P-RC-READ",
+                                                              "GDR-P2PDMA",
+                                                              "P2P-ACS-REDIRECT",
+                                                              "P2P-ACS-UNKNOWN",
+                                                              "MPI-MESSAGES"};
   static constexpr std::array<std::string_view, 19> kStorageDirect{
       "DEVICE-OFF",      "DEV-REGISTRATION", "DEV-IOMMU-TRANSLATED",
       "GPU-RUNTIME",     "ATOMIC-STAGED",    "NET-NONE",

@@ -104,6 +104,7 @@ VariantRun run_variant(Scenario const& scenario, Variant const& variant, std::st
       auto const in_turn = run.timing_exclusion.empty() ? context.in_turn : InTurn();
       auto completed = ran(scenario, variant, planner, run.plan, context, in_turn);
       run.trace = std::move(completed.trace);
+      if (context.on_hardware && run.timing_exclusion.empty()) run.timing_exclusion = timing_exclusion(run.trace);
       run.regrets = std::move(completed.regrets);
       run.real_time = completed.real_time;
     } catch (PlanError const& error) {

@@ -1,6 +1,10 @@
 #include "core/verdict/soft_nic.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+
+#include "core/plan/shared_host.hpp"
 
 namespace lanewise {
 namespace {
@@ -24,6 +28,21 @@ std::string timing_exclusion(Plan const& plan, Machine const& machine) {
   bool const any = std::any_of(plan.steps.begin(), plan.steps.end(),
                                [&](Step const& step) { return soft(step.way.nic_from) || soft(step.way.nic_to); });
   return any ? "Soft-RoCE: a processor does the NIC's work" : "";
+}
+
+std::string timing_exclusion(Trace const& trace) {
+  auto const shared = trace.environment.find(kSharedHostKey);
+  if (shared == trace.environment.end()) return {};
+  return fmt::format("{}: the network between them is that host's memory", shared->second);
+}
+
+bool is_message_cluster(Machine const& machine) {
+  if (machine.hosts.size() < 2 || !machine.fabric) return false;
+  auto const& nics = machine.fabric->attachments;
+  return std::all_of(nics.begin(), nics.end(), [&](auto const& attachment) {
+    auto const* part = machine.part_of(attachment.nic);
+    return (part != nullptr && !part->nic.rdma) || machine.at(machine.host_of(attachment.nic)).software.mpi_messages;
+  });
 }
 
 }  // namespace lanewise

@@ -2,6 +2,7 @@
 #include <string>
 
 #include "lanewise/plan/plan.hpp"
+#include "lanewise/plan/trace.hpp"
 
 namespace lanewise {
 
@@ -10,7 +11,13 @@ namespace lanewise {
 // right, but its times say nothing about the described machine.
 std::string timing_exclusion(Plan const& plan, Machine const& machine);
 
+// The same of a run in which nodes shared a host: their network was not the described one.
+std::string timing_exclusion(Trace const& trace);
+
 // Whether all NICs on the cluster's fabric are Soft-RoCE. Any hosts or virtual machines can then be its nodes.
 bool is_soft_cluster(Machine const& machine);
+// Whether all that crosses the cluster's network goes as messages of MPI. Processes of any hosts can then be its nodes,
+// as far as they have its GPUs.
+bool is_message_cluster(Machine const& machine);
 
 }  // namespace lanewise

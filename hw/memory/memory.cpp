@@ -9,6 +9,29 @@ namespace {
 
 constexpr std::size_t kWord = sizeof(std::uint64_t);
 
+// The calling core copies at once.
+class CoreCopier : public Copier {
+ public:
+  explicit CoreCopier(std::byte* memory) : memory_(memory) {}
+  void copy_out(std::byte* host, std::size_t offset, std::size_t bytes) override {
+    std::memcpy(host, memory_ + offset, bytes);
+    ++copies_;
+  }
+  void copy_in(std::byte const* host, std::size_t offset, std::size_t bytes) override {
+    std::memcpy(memory_ + offset, host, bytes);
+    ++copies_;
+  }
+  void add(std::byte const* source, std::size_t offset, std::size_t bytes) override {
+    add_elements(memory_ + offset, source, bytes);
+    ++copies_;
+  }
+  [[nodiscard]] std::int64_t completed() override { return copies_; }
+
+ private:
+  std::byte* memory_;
+  std::int64_t copies_ = 0;
+};
+
 }  // namespace
 
 // The memory consists of whole pages, so the last word can be written as a whole.
@@ -30,12 +53,12 @@ std::optional<Mismatch> NodeMemory::mismatch(std::uint64_t seed) const {
   return std::nullopt;
 }
 
-void NodeMemory::begin_copy_out(std::byte* host, std::size_t offset, std::size_t bytes) {
-  std::memcpy(host, data() + offset, bytes);
+void NodeMemory::fill(MemoryContent const& content) { hw::fill(data(), content); }
+
+std::optional<Mismatch> NodeMemory::mismatch(MemoryContent const& content) const {
+  return hw::mismatch(data(), content);
 }
 
-void NodeMemory::begin_copy_in(std::byte const* host, std::size_t offset, std::size_t bytes) {
-  std::memcpy(data() + offset, host, bytes);
-}
+std::unique_ptr<Copier> NodeMemory::copier() { return std::make_unique<CoreCopier>(data()); }
 
 }  // namespace lanewise::hw

@@ -1,5 +1,5 @@
 #pragma once
-// Memory of a NUMA node or a GPU that holds the bytes of a step: filled with a pattern, read and written by a NIC, or
+// Memory of a NUMA node or a GPU that holds the bytes of steps: filled with a pattern, read and written by a NIC, or
 // copied in chunks where the NIC cannot reach it.
 #include <cstddef>
 #include <cstdint>
@@ -8,10 +8,28 @@
 #include <string>
 
 #include "hw/memory/bound_pages.hpp"
+#include "hw/memory/content.hpp"
 #include "hw/memory/mismatch.hpp"
 #include "lanewise/units/quantity.hpp"
 
 namespace lanewise::hw {
+
+// Copies chunk by chunk between a memory and host memory, in the order begun, several at a time.
+class Copier {
+ public:
+  Copier() = default;
+  Copier(Copier const&) = delete;
+  Copier& operator=(Copier const&) = delete;
+  virtual ~Copier() = default;
+
+  // Begin a copy from the memory's `offset` to `host`, from `host` to there, or the addition of elements of 4 bytes at
+  // `source`, in host memory or in memory like this, to those there.
+  virtual void copy_out(std::byte* host, std::size_t offset, std::size_t bytes) = 0;
+  virtual void copy_in(std::byte const* host, std::size_t offset, std::size_t bytes) = 0;
+  virtual void add(std::byte const* source, std::size_t offset, std::size_t bytes) = 0;
+  // How many of those begun have ended, oldest first. Throws DeviceError.
+  [[nodiscard]] virtual std::int64_t completed() = 0;
+};
 
 class Memory {
  public:
@@ -21,6 +39,7 @@ class Memory {
   virtual ~Memory() = default;
 
   [[nodiscard]] virtual std::byte* data() const = 0;
+  [[nodiscard]] virtual bool is_on_gpu() const { return false; }
   // The dma-buf of device memory, for ibv_reg_dmabuf_mr; absent for host memory, or where the driver exports none.
   [[nodiscard]] virtual std::optional<int> dma_buf() const { return std::nullopt; }
 
@@ -28,12 +47,12 @@ class Memory {
   virtual void fill(std::uint64_t seed) = 0;
   virtual void clear() = 0;  // zeros
   [[nodiscard]] virtual std::optional<Mismatch> mismatch(std::uint64_t seed) const = 0;
+  // The same of a range that holds what participants of a collective contribute.
+  virtual void fill(MemoryContent const& content) = 0;
+  [[nodiscard]] virtual std::optional<Mismatch> mismatch(MemoryContent const& content) const = 0;
 
-  // Begin a copy from here into host memory, or from there to here; copied() says whether it has ended. One copy at a
-  // time.
-  virtual void begin_copy_out(std::byte* host, std::size_t offset, std::size_t bytes) = 0;
-  virtual void begin_copy_in(std::byte const* host, std::size_t offset, std::size_t bytes) = 0;
-  [[nodiscard]] virtual bool copied() const = 0;
+  // The memory must outlive it.
+  [[nodiscard]] virtual std::unique_ptr<Copier> copier() = 0;
 };
 
 // Memory of a NUMA node; a CPU core fills, checks and copies it.
@@ -44,17 +63,16 @@ class NodeMemory : public Memory {
   void fill(std::uint64_t seed) override;
   void clear() override;
   [[nodiscard]] std::optional<Mismatch> mismatch(std::uint64_t seed) const override;
-  void begin_copy_out(std::byte* host, std::size_t offset, std::size_t bytes) override;
-  void begin_copy_in(std::byte const* host, std::size_t offset, std::size_t bytes) override;
-  [[nodiscard]] bool copied() const override { return true; }
+  void fill(MemoryContent const& content) override;
+  [[nodiscard]] std::optional<Mismatch> mismatch(MemoryContent const& content) const override;
+  [[nodiscard]] std::unique_ptr<Copier> copier() override;
+
+ protected:
+  [[nodiscard]] BoundPages const& pages() const { return pages_; }
 
  private:
   BoundPages pages_;
   std::size_t bytes_;
 };
-
-// Allocates memory on the GPU at that PCI address or, where it is empty, on GPU number `gpu`. Throws MissingError where
-// there is no such GPU, or this build has no CUDA.
-using MakeGpuMemory = std::unique_ptr<Memory> (*)(std::string const& bdf, int gpu, Bytes bytes);
 
 }  // namespace lanewise::hw

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "core/io/interrupt.hpp"
+#include "hw/mpi/mpi_call.hpp"
 #include "hw/nodes/group.hpp"
 #include "lanewise/io/error.hpp"
 
@@ -22,14 +23,6 @@ constexpr int kClockTag = 2;
 constexpr int kRoundTrips = 32;
 constexpr std::chrono::seconds kInterruptGrace{5};
 
-void check(int code, char const* call) {
-  if (code == MPI_SUCCESS) return;
-  std::array<char, MPI_MAX_ERROR_STRING> text{};
-  int length = 0;
-  MPI_Error_string(code, text.data(), &length);
-  throw DeviceError(call, code, text.data());
-}
-
 int count_of(std::string const& text) {
   if (text.size() > static_cast<std::size_t>(std::numeric_limits<int>::max()))
     throw PlanError("a message between the nodes' processes is larger than MPI can count");
@@ -40,13 +33,19 @@ class MpiGroup : public Group {
  public:
   MpiGroup() {
     int ready = 0;
-    check(MPI_Initialized(&ready), "MPI_Initialized");
-    if (ready == 0) check(MPI_Init(nullptr, nullptr), "MPI_Init");
+    check_mpi(MPI_Initialized(&ready), "MPI_Initialized");
+    int threads = MPI_THREAD_FUNNELED;
+    if (ready == 0)
+      check_mpi(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &threads), "MPI_Init_thread");
+    else
+      check_mpi(MPI_Query_thread(&threads), "MPI_Query_thread");
+    if (threads < MPI_THREAD_FUNNELED)
+      throw MissingError(about() + " was built without threads, which plans on hardware need (MPI_THREAD_FUNNELED)");
     // Errors come back as codes where MPI can give one.
-    check(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+    check_mpi(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
     int size = 1;
-    check(MPI_Comm_rank(MPI_COMM_WORLD, &rank_), "MPI_Comm_rank");
-    check(MPI_Comm_size(MPI_COMM_WORLD, &size), "MPI_Comm_size");
+    check_mpi(MPI_Comm_rank(MPI_COMM_WORLD, &rank_), "MPI_Comm_rank");
+    check_mpi(MPI_Comm_size(MPI_COMM_WORLD, &size), "MPI_Comm_size");
     counts_.resize(static_cast<std::size_t>(size));
     hosts_.resize(counts_.size());
     std::array<char, 256> name{};
@@ -74,10 +73,10 @@ class MpiGroup : public Group {
     sent_ = std::move(text);
     count_ = rank_ == 0 ? count_of(sent_) : 0;
     MPI_Request request = MPI_REQUEST_NULL;
-    check(MPI_Ibcast(&count_, 1, MPI_INT, 0, MPI_COMM_WORLD, &request), "MPI_Ibcast");
+    check_mpi(MPI_Ibcast(&count_, 1, MPI_INT, 0, MPI_COMM_WORLD, &request), "MPI_Ibcast");
     wait(request);
     sent_.resize(static_cast<std::size_t>(count_));
-    check(MPI_Ibcast(sent_.data(), count_, MPI_CHAR, 0, MPI_COMM_WORLD, &request), "MPI_Ibcast");
+    check_mpi(MPI_Ibcast(sent_.data(), count_, MPI_CHAR, 0, MPI_COMM_WORLD, &request), "MPI_Ibcast");
     wait(request);
     return std::move(sent_);
   }
@@ -87,14 +86,15 @@ class MpiGroup : public Group {
     sent_ = std::move(text);
     count_ = count_of(sent_);
     MPI_Request request = MPI_REQUEST_NULL;
-    check(MPI_Iallgather(&count_, 1, MPI_INT, counts_.data(), 1, MPI_INT, MPI_COMM_WORLD, &request), "MPI_Iallgather");
+    check_mpi(MPI_Iallgather(&count_, 1, MPI_INT, counts_.data(), 1, MPI_INT, MPI_COMM_WORLD, &request),
+              "MPI_Iallgather");
     wait(request);
     begins_.assign(1, 0);
     for (auto const count : counts_) begins_.push_back(begins_.back() + count);
     received_.resize(static_cast<std::size_t>(begins_.back()));
-    check(MPI_Iallgatherv(sent_.data(), count_, MPI_CHAR, received_.data(), counts_.data(), begins_.data(), MPI_CHAR,
-                          MPI_COMM_WORLD, &request),
-          "MPI_Iallgatherv");
+    check_mpi(MPI_Iallgatherv(sent_.data(), count_, MPI_CHAR, received_.data(), counts_.data(), begins_.data(),
+                              MPI_CHAR, MPI_COMM_WORLD, &request),
+              "MPI_Iallgatherv");
     wait(request);
     ++round_;
     std::vector<std::string> parts;
@@ -117,8 +117,8 @@ class MpiGroup : public Group {
     for (int other = 0; other < size(); ++other) {
       if (other == rank_) continue;
       MPI_Request request = MPI_REQUEST_NULL;
-      check(MPI_Isend(&announced_.back(), 1, MPI_INT, other, kFailureTag, MPI_COMM_WORLD, &request), "MPI_Isend");
-      check(MPI_Request_free(&request), "MPI_Request_free");
+      check_mpi(MPI_Isend(&announced_.back(), 1, MPI_INT, other, kFailureTag, MPI_COMM_WORLD, &request), "MPI_Isend");
+      check_mpi(MPI_Request_free(&request), "MPI_Request_free");
     }
   }
 
@@ -126,11 +126,11 @@ class MpiGroup : public Group {
     for (;;) {
       int found = 0;
       MPI_Status status;
-      check(MPI_Iprobe(MPI_ANY_SOURCE, kFailureTag, MPI_COMM_WORLD, &found, &status), "MPI_Iprobe");
+      check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, kFailureTag, MPI_COMM_WORLD, &found, &status), "MPI_Iprobe");
       if (found == 0) return false;
       int round = 0;
-      check(MPI_Recv(&round, 1, MPI_INT, status.MPI_SOURCE, kFailureTag, MPI_COMM_WORLD, MPI_STATUS_IGNORE),
-            "MPI_Recv");
+      check_mpi(MPI_Recv(&round, 1, MPI_INT, status.MPI_SOURCE, kFailureTag, MPI_COMM_WORLD, MPI_STATUS_IGNORE),
+                "MPI_Recv");
       if (round == round_) return true;  // otherwise of an earlier run
     }
   }
@@ -145,7 +145,7 @@ class MpiGroup : public Group {
       int done = 0;
       auto const code = MPI_Test(&request, &done, MPI_STATUS_IGNORE);
       broken_ = code != MPI_SUCCESS;
-      check(code, "MPI_Test");
+      check_mpi(code, "MPI_Test");
       if (done != 0) return;
       auto const now = steady_clock::now();
       if (!asked && interrupted()) asked = now;
@@ -163,9 +163,9 @@ class MpiGroup : public Group {
   static void answer_clock(int other) {
     for (int i = 0; i < kRoundTrips; ++i) {
       double now = 0;
-      check(MPI_Recv(&now, 1, MPI_DOUBLE, other, kClockTag, MPI_COMM_WORLD, MPI_STATUS_IGNORE), "MPI_Recv");
+      check_mpi(MPI_Recv(&now, 1, MPI_DOUBLE, other, kClockTag, MPI_COMM_WORLD, MPI_STATUS_IGNORE), "MPI_Recv");
       now = monotonic_now().value();
-      check(MPI_Send(&now, 1, MPI_DOUBLE, other, kClockTag, MPI_COMM_WORLD), "MPI_Send");
+      check_mpi(MPI_Send(&now, 1, MPI_DOUBLE, other, kClockTag, MPI_COMM_WORLD), "MPI_Send");
     }
   }
   // The shortest round trip is the least disturbed one; the first process's answer is taken as of its middle.
@@ -175,8 +175,8 @@ class MpiGroup : public Group {
     for (int i = 0; i < kRoundTrips; ++i) {
       auto const asked = monotonic_now().value();
       double first = asked;
-      check(MPI_Send(&first, 1, MPI_DOUBLE, 0, kClockTag, MPI_COMM_WORLD), "MPI_Send");
-      check(MPI_Recv(&first, 1, MPI_DOUBLE, 0, kClockTag, MPI_COMM_WORLD, MPI_STATUS_IGNORE), "MPI_Recv");
+      check_mpi(MPI_Send(&first, 1, MPI_DOUBLE, 0, kClockTag, MPI_COMM_WORLD), "MPI_Send");
+      check_mpi(MPI_Recv(&first, 1, MPI_DOUBLE, 0, kClockTag, MPI_COMM_WORLD, MPI_STATUS_IGNORE), "MPI_Recv");
       auto const answered = monotonic_now().value();
       if (answered - asked >= shortest) continue;
       shortest = answered - asked;

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "hw/network/network_plan.hpp"
 #include "hw/verbs/handles.hpp"
-#include "hw/verbs/network_plan.hpp"
 
 namespace lanewise::hw {
 

@@ -4,8 +4,8 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
+#include "hw/network/transport.hpp"
 #include "hw/verbs/nic.hpp"
-#include "hw/verbs/transport.hpp"
 
 namespace lanewise::hw {
 

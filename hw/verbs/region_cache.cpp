@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -25,27 +24,6 @@ std::string refusal(Bytes bytes, int code) {
 }
 
 }  // namespace
-
-Memory& MemoryPool::take(NetworkMemory const& where, Bytes bytes) {
-  auto const is_taken = [&](Piece const& piece) {
-    return std::find(taken_.begin(), taken_.end(), piece.memory.get()) != taken_.end();
-  };
-  // Names differ between plans, so they do not count.
-  auto const fits = [&](Piece const& piece) {
-    return piece.where.numa == where.numa && piece.where.gpu == where.gpu && piece.where.bdf == where.bdf &&
-           piece.bytes == bytes && !is_taken(piece);
-  };
-  auto found = std::find_if(pieces_.begin(), pieces_.end(), fits);
-  if (found == pieces_.end()) {
-    auto memory = where.gpu >= 0
-                      ? make_gpu_memory_(where.bdf, where.gpu, bytes)
-                      : std::make_unique<NodeMemory>(bytes, where.numa < 0 ? NumaIndex() : NumaIndex(where.numa));
-    pieces_.push_back({where, bytes, std::move(memory)});
-    found = std::prev(pieces_.end());
-  }
-  taken_.push_back(found->memory.get());
-  return *found->memory;
-}
 
 ibv_mr const& RegionCache::region(Nic const& nic, Memory const& memory, Bytes bytes) {
   auto& region = regions_[{&nic, &memory}];

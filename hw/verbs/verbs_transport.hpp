@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "hw/network/transport.hpp"
 #include "hw/verbs/queue_pair.hpp"
-#include "hw/verbs/transport.hpp"
 
 namespace lanewise::hw {
 

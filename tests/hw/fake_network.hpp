@@ -7,8 +7,8 @@
 #include <mutex>
 #include <thread>
 
+#include "hw/network/network_run.hpp"
 #include "hw/nodes/group.hpp"
-#include "hw/verbs/network_run.hpp"
 
 namespace lanewise::hw::test {
 

@@ -69,6 +69,33 @@ TEST(NetworkCollectives, BringTheResultByEveryAlgorithm) {
   }
 }
 
+// Data of GPUs go chunk by chunk through rings of host memory, and sums are made of what the rings bring. With a GPU in
+// each node no step is the GPUs' own.
+TEST(NetworkCollectives, OfGpusGoThroughRings) {
+  auto catalogue = lanewise::test::bundled();
+  Model const model(catalogue.machine("h100x1-cloud-2"));
+  for (auto const op : {CollectiveOp::Broadcast, CollectiveOp::AllGather, CollectiveOp::ReduceScatter,
+                        CollectiveOp::AllReduce, CollectiveOp::AllToAll})
+    for (auto const bytes : {Bytes(1 << 10), Bytes(3 << 20)}) {
+      auto const collective = collective_of(model.machine(), op, {"node0/gpu0", "node1/gpu0"}, bytes);
+      for (auto const& plan : plans_of_collective(model, collective, Keep::All, Detail::EveryStep)) {
+        SCOPED_TRACE(testing::Message() << to_string(op) << " of " << bytes.value() << " by "
+                                        << to_string(plan.collective->algorithm));
+        auto const lowered = make_network_plan(plan, model, {0, 1}, Completion::Polling);
+        EXPECT_EQ(lowered.carrier, Carrier::Mpi);
+        auto const& steps = lowered.steps;
+        if (std::any_of(steps.begin(), steps.end(), [](auto const& step) { return step.verb == Verb::Device; }))
+          continue;
+        EXPECT_TRUE(
+            std::all_of(steps.begin(), steps.end(), [](auto const& step) { return step.staging == Staging::Chunks; }));
+        Rig rig(lowered, {{0}, {1}});
+        rig.run(2);
+        rig.expect_all_arrived();
+        if (testing::Test::HasFailure()) return;
+      }
+    }
+}
+
 // A test of the test: a sum that leaves one participant out is found.
 TEST(NetworkCollectives, AWrongSumIsFound) {
   auto catalogue = lanewise::test::bundled();
@@ -105,7 +132,7 @@ TEST(NetworkCollectives, ContentsAreFilledAndFoundWhereverTheyBegin) {
   for (std::int64_t const from : {0, 4, 8, 3, 17})
     for (std::int64_t const bytes : {0, 1, 7, 8, 64, 101}) {
       std::vector<std::byte> buffer(256, std::byte{0});
-      NetworkContent const content{40, bytes, from, 2, 1};
+      MemoryContent const content{40, bytes, from, 2, 1};
       fill(buffer.data(), content);
       EXPECT_FALSE(mismatch(buffer.data(), content));
       for (std::int64_t i = 0; i < bytes; ++i)

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "hw/memory/pattern.hpp"
-#include "hw/verbs/buffer_contents.hpp"
 #include "lanewise/io/error.hpp"
 #include "tests/hw/fake_network.hpp"
 
@@ -19,22 +18,35 @@ namespace lanewise::hw::test {
 // Far longer than a busy machine keeps a thread waiting, and short enough to wait for.
 constexpr Seconds kStall{2};
 
-// Stands for memory of a GPU that no NIC reaches, with slow copies: copied() is true at the second call.
+// Copies are slow: each has ended only when it is asked for the second time.
+class SlowCopier : public Copier {
+ public:
+  explicit SlowCopier(std::unique_ptr<Copier> copier) : copier_(std::move(copier)) {}
+  void copy_out(std::byte* host, std::size_t offset, std::size_t bytes) override {
+    copier_->copy_out(host, offset, bytes);
+  }
+  void copy_in(std::byte const* host, std::size_t offset, std::size_t bytes) override {
+    copier_->copy_in(host, offset, bytes);
+  }
+  void add(std::byte const* source, std::size_t offset, std::size_t bytes) override {
+    copier_->add(source, offset, bytes);
+  }
+  [[nodiscard]] std::int64_t completed() override {
+    if (seen_ < copier_->completed() && ++asked_ % 2 == 0) ++seen_;
+    return seen_;
+  }
+
+ private:
+  std::unique_ptr<Copier> copier_;
+  std::int64_t seen_ = 0;
+  int asked_ = 0;
+};
+
+// Stands for memory of a GPU that no NIC reaches.
 class SlowMemory : public NodeMemory {
  public:
   using NodeMemory::NodeMemory;
-  void begin_copy_out(std::byte* host, std::size_t offset, std::size_t bytes) override {
-    NodeMemory::begin_copy_out(host, offset, bytes);
-    asked_ = 0;
-  }
-  void begin_copy_in(std::byte const* host, std::size_t offset, std::size_t bytes) override {
-    NodeMemory::begin_copy_in(host, offset, bytes);
-    asked_ = 0;
-  }
-  [[nodiscard]] bool copied() const override { return ++asked_ > 1; }
-
- private:
-  mutable int asked_ = 0;
+  [[nodiscard]] std::unique_ptr<Copier> copier() override { return std::make_unique<SlowCopier>(NodeMemory::copier()); }
 };
 
 // All processes of a plan, each in a thread of this process.
@@ -52,7 +64,7 @@ class Rig {
       sources_.back()->fill(seed_of(i));
     }
     for (auto const& buffer : plan_.buffers)
-      buffers_.push_back(std::make_unique<NodeMemory>(Bytes(buffer.bytes), std::nullopt));
+      buffers_.push_back(std::make_unique<SlowMemory>(Bytes(buffer.bytes), std::nullopt));
   }
   explicit Rig(NetworkPlan plan) : Rig(std::move(plan), {{0}, {1}}) {}
 
@@ -71,14 +83,14 @@ class Rig {
     for (int rank = 0; rank < processes_; ++rank) {
       groups.push_back(std::make_unique<FakeGroup>(rank, processes_, failed_));
       transport.push_back(std::make_unique<FakeTransport>(network_, rank, depth_));
-      runs.push_back(
-          std::make_unique<NetworkRun>(plan_, layout_, parts(rank), *transport.back(), *groups.back(), kStall));
+      runs.push_back(std::make_unique<NetworkRun>(plan_, layout_, parts(rank), *transport.back(), *groups.back(),
+                                                  nullptr, kStall));
     }
     for (int i = 0; i < times; ++i) {
       for (auto const& target : targets_) target->clear();
       for (std::size_t b = 0; b < buffers_.size(); ++b) {
         buffers_[b]->clear();
-        for (auto const& content : plan_.buffers[b].before) fill(buffers_[b]->data(), content);
+        for (auto const& content : plan_.buffers[b].before) buffers_[b]->fill(content);
       }
       for (auto const& run : runs) run->prepare();
       auto const release = monotonic_now();
@@ -108,7 +120,7 @@ class Rig {
     }
     for (std::size_t b = 0; b < buffers_.size(); ++b)
       for (auto const& content : plan_.buffers[b].after)
-        if (auto const wrong = mismatch(buffers_[b]->data(), content))
+        if (auto const wrong = buffers_[b]->mismatch(content))
           found.push_back(plan_.buffers[b].name + ": " + text_of(*wrong));
     return found;
   }
@@ -121,30 +133,37 @@ class Rig {
   [[nodiscard]] StepSpan span(std::size_t step) const { return spans_[step]; }
 
  private:
-  [[nodiscard]] std::vector<StepPart> parts(int rank) const {
+  [[nodiscard]] std::vector<StepPart> parts(int rank) {
     std::vector<StepPart> parts(plan_.steps.size());
     for (std::size_t i = 0; i < parts.size(); ++i) {
       auto const& step = plan_.steps[i];
       auto const& layout_of_step = layout_.steps[i];
+      StepEnd source{sources_[i].get(), 0, nullptr};
+      StepEnd target{targets_[i].get(), 0, nullptr};
+      if (step.reads.buffer >= 0) {
+        source = {buffers_[static_cast<std::size_t>(step.reads.buffer)].get(),
+                  static_cast<std::size_t>(step.reads.offset), nullptr};
+        target = {buffers_[static_cast<std::size_t>(step.writes.buffer)].get(),
+                  static_cast<std::size_t>(step.writes.offset), nullptr};
+      }
       auto* const ring = rings_[i]->data();
       auto* const other_ring = ring + step.slots * step.chunk;
-      auto* from = sources_[i]->data();
-      auto* to = targets_[i]->data();
-      if (step.reads.buffer >= 0) {
-        from = buffers_[static_cast<std::size_t>(step.reads.buffer)]->data() + step.reads.offset;
-        to = buffers_[static_cast<std::size_t>(step.writes.buffer)]->data() + step.writes.offset;
-        if (layout_of_step.source == rank) parts[i].reads = from;
-        if (layout_of_step.target == rank) parts[i].writes = to;
-        if (step.reduces && step.verb != Verb::Local && layout_of_step.target == rank)
-          parts[i].landing = to = targets_[i]->data();
-      } else {
-        if (layout_of_step.source == rank) parts[i].source = sources_[i].get();
-        if (layout_of_step.target == rank) parts[i].target = targets_[i].get();
+      bool const is_fetched_sum = step.reduces && step.verb == Verb::Read;
+      auto* const from = step.ring_from.empty() ? source.data() : ring;
+      auto* const to = is_fetched_sum ? targets_[i]->data() : step.ring_to.empty() ? target.data() : other_ring;
+      auto const with_copier = [&](StepEnd end) {
+        end.copier = copiers_.emplace_back(end.memory->copier()).get();
+        return end;
+      };
+      if (layout_of_step.source == rank) {
+        parts[i].source = step.ring_from.empty() ? source : with_copier(source);
+        if (!step.ring_from.empty()) parts[i].ring = ring;
       }
-      if (!step.ring_from.empty()) from = ring;
-      if (!step.ring_to.empty()) to = other_ring;
-      if (layout_of_step.source == rank && !step.ring_from.empty()) parts[i].ring = ring;
-      if (layout_of_step.target == rank && !step.ring_to.empty()) parts[i].ring = other_ring;
+      if (layout_of_step.target == rank) {
+        parts[i].target = step.ring_to.empty() && !is_fetched_sum ? target : with_copier(target);
+        if (!step.ring_to.empty()) parts[i].ring = other_ring;
+        if (is_fetched_sum) parts[i].landing = targets_[i].get();
+      }
       auto* const local = layout_of_step.source == rank ? from : to;
       auto* const remote = layout_of_step.source == rank ? to : from;
       for (std::size_t k = 0; k < layout_of_step.links.size(); ++k)
@@ -159,8 +178,9 @@ class Rig {
   QueueDepth depth_;
   int processes_ = 0;
   std::atomic<bool> failed_ = false;
-  std::vector<std::unique_ptr<SlowMemory>> sources_, targets_;
-  std::vector<std::unique_ptr<NodeMemory>> rings_, buffers_;
+  std::vector<std::unique_ptr<SlowMemory>> sources_, targets_, buffers_;
+  std::vector<std::unique_ptr<NodeMemory>> rings_;
+  std::vector<std::unique_ptr<Copier>> copiers_;
   std::vector<std::string> errors_, faults_;
   std::vector<StepSpan> spans_;
 };

@@ -1,5 +1,5 @@
 // The protocol of a run between processes, over a network in memory.
-#include "hw/verbs/network_run.hpp"
+#include "hw/network/network_run.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

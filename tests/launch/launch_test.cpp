@@ -46,8 +46,8 @@ class OnlyPath {
 };
 
 TEST(Mpirun, StartsOneProcessANodeOverTcp) {
-  EXPECT_THAT(mpirun_command(3, {"--oversubscribe"}, {"lanewise", "check"}),
-              ElementsAre("mpirun", "-n", "3", "--mca", "pml", "ob1", "--mca", "btl", "self,tcp", "--bind-to", "none",
+  EXPECT_THAT(mpirun_command(3, MpiUse::Agreement, {"--oversubscribe"}, {"lanewise", "check"}),
+              ElementsAre("mpirun", "-n", "3", "--bind-to", "none", "--mca", "pml", "ob1", "--mca", "btl", "self,tcp",
                           "--oversubscribe", "sh", "-c", "\"$@\"; test $? -le 1", "sh", "lanewise", "check"));
 }
 
@@ -67,7 +67,7 @@ TEST(HostNodes, SayWhereTheyRanAndWhatTheyPrinted) {
   OnlyPath const path;
   path.allow_system_programs();
   path.add("mpirun", "printf '%s\\n' \"$*\"");
-  auto const run = run_on_host(2, {"rxe0", "rxe1"}, {"a program", "word"});
+  auto const run = run_on_host(2, {"rxe0", "rxe1"}, MpiUse::Agreement, {"a program", "word"});
   EXPECT_EQ(run.exit_code, 0);
   EXPECT_THAT(run.nodes, StartsWith("2 processes on this host (rxe0, rxe1; ran "));
   EXPECT_THAT(run.output, StartsWith("-n 2 "));
@@ -80,8 +80,8 @@ TEST(HostNodes, OnlyExitCodesAboveOneAreFailures) {
   OnlyPath const path;
   path.allow_system_programs();
   path.add("mpirun", "while [ \"$1\" != sh ]; do shift; done; exec \"$@\"");
-  EXPECT_EQ(run_on_host(1, {}, {"sh", "-c", "exit 1"}).exit_code, 0);
-  EXPECT_NE(run_on_host(1, {}, {"sh", "-c", "exit 2"}).exit_code, 0);
+  EXPECT_EQ(run_on_host(1, {}, MpiUse::Agreement, {"sh", "-c", "exit 1"}).exit_code, 0);
+  EXPECT_NE(run_on_host(1, {}, MpiUse::Agreement, {"sh", "-c", "exit 2"}).exit_code, 0);
 }
 
 TEST(ThisProgram, IsTheFileThatRuns) { EXPECT_EQ(this_program().filename(), "launch_test"); }

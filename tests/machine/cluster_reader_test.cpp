@@ -109,9 +109,12 @@ TEST_F(ClusterReader, TheFileMayChooseTheNics) {
               ElementsAre("node0/nic1 leaf0", "node1/nic1 leaf0"));
 }
 
-TEST_F(ClusterReader, NicsWithoutVerbsAreLeftOut) {
-  EXPECT_THAT(test::input_error([] { cluster_of({.more_nic = "verbs: false"}, "kind: single_switch"); }),
-              HasSubstr("node0 has no NIC on the fabric"));
+TEST_F(ClusterReader, NicsWithoutVerbsAreLeftOutUnlessThereAreNoOthers) {
+  auto const alone = cluster_of({.more_nic = "verbs: false"}, "kind: single_switch");
+  EXPECT_EQ(alone.fabric->attachments.size(), alone.all(PciKind::Nic).size()) << "then messages go through sockets";
+  auto const vm = lanewise::test::bundled().machine("h100x1-cloud-2");
+  ASSERT_EQ(vm.fabric->attachments.size(), 2);
+  EXPECT_FALSE(vm.part_of(vm.fabric->attachments[0].nic)->nic.rdma);
 }
 
 TEST_F(ClusterReader, SettingsOfTheClusterWinOverTheMachines) {

@@ -49,7 +49,8 @@ Json machine_with_every_key() {
                 {"between": ["gpu0", "gpu2"], "part": "nvlink-3", "count": 4},
                 {"switch": "nvs0", "gpus": ["gpu1", "gpu2"], "switch_part": "nvs", "generation": 3, "count": 6}],
     "software": {"cuda": true, "peermem": true, "dma_buf": true, "gdrcopy": true, "gpudirect_storage": true,
-                 "fabric_manager": true, "gpudirect_async": true, "geforce_peer": true},
+                 "fabric_manager": true, "gpudirect_async": true, "geforce_peer": true,
+                 "mpi_messages": true, "cuda_aware_mpi": true},
     "overrides": [{"from": "gpu0", "to": "gpu1", "op": "copy", "bandwidth": "1 GB/s", "latency": "3 us",
                    "source": "a bench"}]})");
 }
@@ -132,6 +133,8 @@ std::map<std::string, Change> const& machine_changes() {
       {"software.imex", {"/software/imex", false}},
       {"software.gpudirect_async", {"/software/gpudirect_async", false}},
       {"software.geforce_peer", {"/software/geforce_peer", false}},
+      {"software.mpi_messages", {"/software/mpi_messages", false}},
+      {"software.cuda_aware_mpi", {"/software/cuda_aware_mpi", false}},
       {"override.from", {"/overrides/0/from", "gpu2"}},
       {"override.to", {"/overrides/0/to", "gpu2"}},
       {"override.op", {"/overrides/0/op", "read"}},

@@ -9,6 +9,7 @@
 #include "lanewise/machine/fingerprint.hpp"
 #include "lanewise/plan/plan_json.hpp"
 #include "lanewise/plan/trace.hpp"
+#include "lanewise/planner/planner.hpp"
 #include "tests/support/bundled.hpp"
 
 namespace lanewise {
@@ -42,21 +43,39 @@ TEST(SchemaVersions, TurnsOfAPlan1AreOrderOnly) {
   EXPECT_THAT(plan.steps[2].after, IsEmpty());
 }
 
-TEST(SchemaVersions, APlan1IsWrittenAsPlan2) {
+TEST(SchemaVersions, APlan1IsWrittenAsPlan3) {
   auto const written = to_json(plan_of_version_1(), machine());
-  EXPECT_EQ(written.at("lanewise"), "plan/2");
+  EXPECT_EQ(written.at("lanewise"), "plan/3");
   EXPECT_EQ(written.at("steps").at(1).at("order_only"), Json::array({0}));
   EXPECT_FALSE(written.at("steps").at(1).contains("turns"));
   EXPECT_EQ(plan_from_json(written, machine()), plan_of_version_1());
 }
 
+// Until plan/2 all that crossed a network went by verbs, and no way said so.
+TEST(SchemaVersions, WaysOfAPlan2GoByVerbs) {
+  auto const cluster = test::bundled().machine("soft-roce-2");
+  Request request;
+  request.id = "t";
+  request.from = cluster.place("node0/numa0");
+  request.to = cluster.place("node1/numa0");
+  request.bytes = Bytes(1 << 20);
+  auto const plan = Planner(Model(cluster)).plan({request});
+  auto json = to_json(plan, cluster);
+  json["lanewise"] = "plan/2";
+  for (auto& step : json["steps"]) EXPECT_EQ(step["way"].erase("carrier"), 1);
+  for (auto& decision : json["decisions"])
+    for (auto& candidate : decision["candidates"]) EXPECT_EQ(candidate.erase("carrier"), 1);
+  auto const read = parse_json(SourceText::from_memory("plan-2.json", json.dump()), kPlanSchemas);
+  EXPECT_EQ(plan_from_json(read, cluster), plan);
+}
+
 TEST(SchemaVersions, OtherPlansAreRefusedByName) {
-  auto const other = SourceText::from_memory("f", R"({"lanewise": "plan/3"})");
+  auto const other = SourceText::from_memory("f", R"({"lanewise": "plan/4"})");
   try {
     parse_json(other, kPlanSchemas);
     FAIL();
   } catch (InputError const& error) {
-    EXPECT_THAT(error.what(), testing::HasSubstr("this is 'plan/3', but 'plan/2' is needed here"));
+    EXPECT_THAT(error.what(), testing::HasSubstr("this is 'plan/4', but 'plan/3' is needed here"));
   }
 }
 

@@ -28,6 +28,7 @@ struct Ask {
   std::string relay = {}, relay_to = {}, nic_from = {}, nic_to = {};
   Bytes bytes = 1_MiB;
   int peers_of_source = 0, peers_of_target = 0;
+  Carrier carrier = Carrier::Verbs;
 };
 
 using Change = std::function<void(Machine&)>;
@@ -64,6 +65,7 @@ struct Asked {
     way.nic_from = named(ask.nic_from);
     way.nic_to = named(ask.nic_to);
     way.staging = NumaId(0);
+    way.carrier = ask.carrier;
     return way;
   }
 };
@@ -144,6 +146,10 @@ std::vector<Case> const& cases() {
   auto const to_host = Ask{M::HostDma, "gpu0", "numa0"};
   auto const bar = Ask{M::BarCopy, "numa0", "gpu0"};
   auto const rdma = Ask{.mechanism = M::Rdma, .from = "numa0", .to = "nic0", .nic_from = "nic0"};
+  auto const rdma_by_mpi =
+      Ask{.mechanism = M::Rdma, .from = "numa0", .to = "nic0", .nic_from = "nic0", .carrier = Carrier::Mpi};
+  auto const gdr_by_mpi =
+      Ask{.mechanism = M::Gdr, .from = "gpu0", .to = "nic0", .nic_from = "nic0", .carrier = Carrier::Mpi};
   auto const across = Ask{.mechanism = M::Gdr, .from = "gpu0", .to = "gpu4", .nic_from = "nic0", .nic_to = "nic2"};
   auto const gdr = Ask{.mechanism = M::Gdr, .from = "gpu0", .to = "nic0", .nic_from = "nic0"};
   auto const gdr_far = Ask{.mechanism = M::Gdr, .from = "gpu0", .to = "nic1", .nic_from = "nic1"};
@@ -232,6 +238,8 @@ std::vector<Case> const& cases() {
        [](Machine& m) { part(m, "gpu").gpu.bar1 = 64_MiB; }},
       {"NET-NONE", across, second_node, cable},
       {"NET-VERBS", rdma, [](Machine& m) { part(m, "nic").nic.rdma = false; }},
+      {"MPI-CUDA", gdr_by_mpi, [](Machine&) {}, [](Machine& m) { software(m).cuda_aware_mpi = true; }},
+      {"MPI-MESSAGES", rdma_by_mpi, [](Machine& m) { part(m, "nic").nic.rdma = false; }},
       {"GDR-NIC", gdr, [](Machine& m) { part(m, "nic").nic.gpudirect = false; }},
       {"GDR-PRODUCT", gdr, [](Machine& m) { part(m, "gpu").gpu.rdma = false; }},
       {"GDR-REGISTRATION", gdr, [](Machine& m) { software(m).peermem = software(m).dma_buf = false; },
@@ -333,7 +341,7 @@ TEST(Rules, EachSpeaksWhereItShouldAndOnlyThere) {
     EXPECT_TRUE(rule->applies(yes.attempt));
     EXPECT_EQ(said(refusal(yes.attempt)), rule->refuses ? one.id : "legal");
     EXPECT_EQ(remarked(yes.attempt, rule), !rule->refuses);
-    if (one.id == "ATOMIC-STAGED") continue;  // nothing on a machine makes it legal; below
+    if (one.id == "ATOMIC-STAGED" || one.id == "MPI-MESSAGES") continue;  // no machine changes them; below
     Asked const no(one.ask, one.silent);
     EXPECT_FALSE(rule->applies(no.attempt));
     EXPECT_EQ(said(refusal(no.attempt)), "legal");
@@ -366,6 +374,13 @@ TEST(Rules, EachIsAskedForSomeMechanism) {
       asked.insert(rule);
     }
   EXPECT_EQ(asked.size(), all_rules().size());
+}
+
+TEST(Rules, OnlyMessagesAreSaidToBeMessages) {
+  auto const* rule = find_rule("MPI-MESSAGES");
+  Asked const by_verbs({.mechanism = M::Rdma, .from = "numa0", .to = "nic0", .nic_from = "nic0"}, [](Machine&) {});
+  EXPECT_FALSE(rule->applies(by_verbs.attempt));
+  EXPECT_FALSE(remarked(by_verbs.attempt, rule));
 }
 
 TEST(Rules, AnAtomicIsRefusedByEveryFormThatStages) {

@@ -84,6 +84,7 @@ void FabricReader::read_nics() {
   std::set<std::string> const wanted(names.begin(), names.end());
   auto unknown = wanted;
   nics_.resize(cluster_.hosts.size());
+  std::vector<std::vector<PciId>> without_rdma(nics_.size());
   for (auto const id : cluster_.all(PciKind::Nic)) {
     auto const& name = cluster_.at(id).name;
     std::string const within_node(short_name(name));
@@ -96,10 +97,14 @@ void FabricReader::read_nics() {
       continue;
     }
     auto const* part = cluster_.part_of(id);
-    bool const is_on_fabric =
-        wanted.empty() ? part != nullptr && part->nic.rdma : wanted.contains(name) || wanted.contains(within_node);
-    if (is_on_fabric) nics_[index(cluster_.host_of(id))].push_back(id);
+    auto const node = index(cluster_.host_of(id));
+    bool const does_rdma = part != nullptr && part->nic.rdma;
+    if (wanted.empty() ? does_rdma : wanted.contains(name) || wanted.contains(within_node)) nics_[node].push_back(id);
+    if (wanted.empty() && !does_rdma) without_rdma[node].push_back(id);
   }
+  // Where a node has none that does RDMA, its network is what it has.
+  for (std::size_t node = 0; node < nics_.size(); ++node)
+    if (nics_[node].empty() && network().name.empty()) nics_[node] = without_rdma[node];
   for (auto const& name : unknown)
     reader_.fail(*reader_.node("nics"), fmt::format("no machine here has a NIC called '{}'", name));
   for (std::size_t node = 0; node < nics_.size(); ++node)

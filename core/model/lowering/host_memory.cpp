@@ -159,6 +159,11 @@ void PathBuilder::cpu_copy(NumaId from, NumaId to, int cores) {
   limit(core_copy(machine_, from) * (assumed_(Parameter::CoreCopy) * cores), Cap::CpuCopy);
 }
 
+void PathBuilder::socket_copy(NumaId at) {
+  constexpr double kReadAndWritten = 2;
+  use(resources_.memory(at), kReadAndWritten);
+}
+
 // A sum is bound by memory as a copy is, and moves half as many bytes again: two are read and one is written.
 // McCalpin's STREAM counts so: 16 bytes of an element for Copy, 24 for Add.
 Seconds PathBuilder::add_by_core(NumaId at, Bytes bytes, Addend addend) {

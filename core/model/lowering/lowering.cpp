@@ -42,8 +42,10 @@ void Lowering::limit_blocks() {
   path_.limit((source ? rate : std::min(rate, block.host)) * way_.blocks, Cap::ThreadBlocks);
 }
 
-// What only the first such transfer pays: peer access, registration with a NIC, a pinned BAR1 window.
+// What only the first such transfer pays: peer access, registration with a NIC, a pinned BAR1 window. Sockets register
+// nothing.
 void Lowering::set_first_use_cost() {
+  if (way_.carrier == Carrier::Mpi && through_sockets(machine_, way_)) return;
   switch (way_.mechanism) {
     case Mechanism::PcieP2p:
     case Mechanism::NvlinkRelay: demand_.once = overheads::kEnablePeer; break;

@@ -138,6 +138,8 @@ class Lowering {
   void limit_rdma_reads();
   void limit_queue_pairs();
   void limit_soft_nics();
+  void pass_message();
+  [[nodiscard]] Seconds message_time(Seconds time) const { return time * assumed_(Parameter::MessagePassing); }
 
   // storage.cpp
   [[nodiscard]] bool from_drive() const;

@@ -5,6 +5,25 @@ namespace lanewise {
 
 using namespace literals;
 
+BytesPerSecond eager_copy_rate(Machine const& machine, Assumptions const& assumed, Place const& from, Place const& to) {
+  auto const copied = [&](Place const& end, BytesPerSecond through_bar) {
+    auto const* numa = std::get_if<NumaId>(&end);
+    if (numa == nullptr) return through_bar * assumed(Parameter::BarAccess);
+    return core_copy(machine, *numa) * assumed(Parameter::CoreCopy);
+  };
+  auto const per_byte =
+      1 / copied(from, overheads::kBarReadRate).value() + 1 / copied(to, overheads::kBarWriteRate).value();
+  return BytesPerSecond(1 / per_byte);
+}
+
+bool through_sockets(Machine const& machine, Way const& way) {
+  for (auto const& nic : {way.nic_from, way.nic_to}) {
+    auto const* part = nic ? machine.part_of(*nic) : nullptr;
+    if (part != nullptr && !part->nic.rdma) return true;
+  }
+  return false;
+}
+
 void Lowering::limit_message_rate(PciId nic) {
   auto const* part = machine_.part_of(nic);
   if (part != nullptr && part->nic.message_rate && bytes_ > 0_B)
@@ -101,6 +120,7 @@ Seconds Lowering::flush_latency(PciId nic, PciId gpu) const {
 void Lowering::network() {
   demand_.start += host_time(overheads::kDoorbell);
   demand_.busy = host_time(overheads::kPostWork);
+  bool const by_mpi = way_.carrier == Carrier::Mpi;
   auto const source = source_end();
   demand_.path += source.latency;
   if (way_.nic_from && way_.nic_to)
@@ -116,6 +136,7 @@ void Lowering::network() {
   if (op_ == Op::Read) limit_rdma_reads();
   limit_queue_pairs();
   limit_soft_nics();
+  if (by_mpi) pass_message();
   auto const stages = (source.staged ? 1 : 0) + (target.staged ? 1 : 0);
   if (stages == 0) return;
   if (way_.mechanism == Mechanism::SharedHost) return limit_unpipelined(source, target);
@@ -125,6 +146,30 @@ void Lowering::network() {
   // A drive has the next commands in its queue; where no GPU copies, a chunk costs only that it is posted.
   bool const a_gpu_copies = way_.mechanism != Mechanism::StorageDirect && way_.mechanism != Mechanism::Rdma;
   pipeline(0.0_s, fill_rate, a_gpu_copies ? event_start() : host_time(overheads::kPostWork));
+}
+
+// What MPI adds to the way: its work for a message at both ends; the kernel's, where it goes through sockets; and for
+// large messages the sender's question and the receiver's answer before the bytes go (rendezvous). Small messages are
+// sent at once and copied at both ends (eager): by the kernel where they go through sockets, else by the library, which
+// takes the cheaper of the two protocols.
+void Lowering::pass_message() {
+  add_busy_start(message_time(overheads::kMessage));
+  if (through_sockets(machine_, way_)) {
+    demand_.path += message_time(2 * overheads::kSocketEnd);
+    for (auto const& nic : {way_.nic_from, way_.nic_to}) {
+      if (!nic) continue;
+      path_.socket_copy(machine_.numa_of(*nic));
+    }
+    path_.limit(overheads::kSocketStream * (1 / assumed_(Parameter::MessagePassing)), Cap::SocketStream);
+  }
+  auto const rendezvous = 2 * demand_.path;
+  if (through_sockets(machine_, way_)) {
+    if (bytes_ > overheads::kSocketEager) demand_.path += rendezvous;
+    return;
+  }
+  auto const from = way_.staging && gpu(from_) ? Place(staging_at_source()) : from_;
+  auto const to = way_.staging && gpu(to_) ? Place(staging_at_target()) : to_;
+  demand_.path += std::min(rendezvous, bytes_ / eager_copy_rate(machine_, assumed_, from, to));
 }
 
 // Without a pipeline the copies and the wire follow one another.

@@ -26,6 +26,11 @@ struct LoweringTarget {
 
 // What one core of the memory's CPU copies, in bytes per second, from this memory.
 BytesPerSecond core_copy(Machine const& machine, NumaId memory);
+// A small message copied by a core at both ends, one copy after the other: host memory directly, GPU memory through
+// BAR1.
+BytesPerSecond eager_copy_rate(Machine const& machine, Assumptions const& assumed, Place const& from, Place const& to);
+// Whether an end of the way has no verbs, so that MPI goes through the kernel's sockets.
+bool through_sockets(Machine const& machine, Way const& way);
 
 // What moves the bytes over NVLink, in packets of its own size: a copy engine, or SMs that store or load.
 enum class NvlinkUse : std::uint8_t { Copy, Store, Load, Multimem };
@@ -65,6 +70,8 @@ class PathBuilder {
   FabricWay use_fabric(Fabric::Attachment const& from, Fabric::Attachment const& to, double plane_share);
   // `cores` cores that copy between (or within) memories of one host.
   void cpu_copy(NumaId from, NumaId to, int cores = 1);
+  // The kernel's copy between a memory and the buffers of its sockets.
+  void socket_copy(NumaId at);
   // A core adds to what a memory holds. Returns the time after the last byte has arrived; 0 where it adds as it reads.
   Seconds add_by_core(NumaId at, Bytes bytes, Addend addend);
   // A GPU's own memory, where its bandwidth is known; `weight` 2 for bytes that are both read and written.

@@ -61,7 +61,7 @@ int assumed_slots(Engine const& engine, Assumptions const& assumed) {
 }
 
 std::string_view to_string(Cap cap) {
-  constexpr std::array<std::string_view, 17> kNames{"nothing",
+  constexpr std::array<std::string_view, 18> kNames{"nothing",
                                                     "outstanding reads",
                                                     "peer reads through the root complex",
                                                     "packet payload",
@@ -75,6 +75,7 @@ std::string_view to_string(Cap cap) {
                                                     "IOMMU walks",
                                                     "page migration",
                                                     "one queue pair",
+                                                    "one core at its socket",
                                                     "thread blocks of the kernel",
                                                     "one cable of the network",
                                                     "a measured override"};

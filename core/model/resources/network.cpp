@@ -13,12 +13,19 @@ constexpr Seconds kEthernetExtra = 0.2_us;
 constexpr Seconds kInfiniBandPass = 0.13_us;
 constexpr Seconds kEthernetPass = 0.35_us;
 
+Transport transport_of(Part const* nic) {
+  if (nic == nullptr) return Transport::ByLinkLayer;
+  bool const is_socket = nic->nic.transport == Transport::ByLinkLayer && !nic->nic.rdma;
+  return is_socket ? Transport::Tcp : nic->nic.transport;
+}
+
 }  // namespace
 
 double wire_efficiency(LinkLayer layer, Transport transport, Bytes mtu) {
   double extra = layer == LinkLayer::InfiniBand ? 8 + 12 + 4 + 2 + 2 : 38 + 20 + 8 + 12 + 4;
   if (transport == Transport::RoceV1) extra = 38 + 40 + 12 + 4;
   if (transport == Transport::RoceV2) extra = 38 + 20 + 8 + 12 + 4;
+  if (transport == Transport::Tcp) extra = 38 + 20 + 32;
   if (transport == Transport::Iwarp) extra = 38 + 20 + 32 + 6 + 14;
   auto const payload = static_cast<double>(mtu.value());
   return payload / (payload + extra);
@@ -36,8 +43,9 @@ std::optional<BytesPerSecond> payload_rate(Machine const& machine, PciId nic, st
   auto const* part = machine.part_of(nic);
   if (!rate) return std::nullopt;
   auto const layer = part != nullptr ? part->nic.link_layer : LinkLayer::Ethernet;
-  auto const transport = part != nullptr ? part->nic.transport : Transport::ByLinkLayer;
-  return *rate * wire_efficiency(layer, transport, part != nullptr ? part->nic.mtu.value_or(kDefaultMtu) : kDefaultMtu);
+  auto const transport = transport_of(part);
+  auto const usual = transport == Transport::Tcp ? kDefaultSegment : kDefaultMtu;
+  return *rate * wire_efficiency(layer, transport, part != nullptr ? part->nic.mtu.value_or(usual) : usual);
 }
 
 Seconds wire_latency(Machine const& machine, PciId nic) {

@@ -7,11 +7,14 @@ namespace lanewise::network {
 
 // Where a part gives none. Source: the largest of InfiniBand and RoCE, which adapters of the last ten years default to.
 inline constexpr Bytes kDefaultMtu{4096};
+// The same of TCP: what fits into an Ethernet frame of 1500 bytes beside IPv4 and TCP headers.
+inline constexpr Bytes kDefaultSegment{1448};
 
 // Payload over bytes on the wire at a path MTU. Bytes beside the payload of a packet:
 //   InfiniBand 28: LRH 8, BTH 12, ICRC 4, VCRC 2, delimiters 2
 //   RoCE v2 82: Ethernet with preamble and gap 38, IPv4 20, UDP 8, BTH 12, ICRC 4; Soft-RoCE likewise
 //   RoCE v1 94: Ethernet 38, GRH 40, BTH 12, ICRC 4
+//   TCP 90: Ethernet 38, IPv4 20, TCP with timestamps 32
 //   iWARP 110: Ethernet 38, IPv4 20, TCP with timestamps 32, MPA length and CRC 6, DDP and RDMAP 14
 // Sources: OpenUCX src/uct/ib/base/ib_device.h; pcie-model eth.py; InfiniBand Architecture annex A16, A17; RFC 5041,
 // 5044.

@@ -85,6 +85,18 @@ inline constexpr Seconds kHostSync = 2.5_us;
 // A CPU ringing a NIC's doorbell and the NIC fetching the work request. Source: UCX rc_mlx5 overhead, 40 ns CPU, plus
 // one posted write and one read through the root complex (0.3 us).
 inline constexpr Seconds kDoorbell = 0.3_us;
+// MPI matching one message at both ends. Source: osu_latency through shared memory, where little else is in it: 0.22
+// and 0.35 us (ofiwg/libfabric pull request 8680).
+inline constexpr Seconds kMessage = 0.3_us;
+// One end of a message through the kernel's sockets: system call, TCP, interrupt. Source: osu_latency over Ethernet by
+// ob1 and by UCX, 16 us where the same adapter does 4 us by verbs (open-mpi/ompi issue 7861): half of 16 us less the
+// wire and the message itself.
+inline constexpr Seconds kSocketEnd = 7.4_us;
+// One core moving a stream through the kernel's sockets. Source: 42 Gb/s, bound by the copy at the receiver (Cai et
+// al., Understanding Host Network Stack Overheads, SIGCOMM 2021).
+inline constexpr BytesPerSecond kSocketStream = 5.25_GBps;
+// Messages up to this size are sent through sockets without asking. Source: Open MPI, btl/tcp, eager limit of 64 KiB.
+inline constexpr Bytes kSocketEager = 64_KiB;
 // Pinning a BAR1 window for others. Source: GPUDirect RDMA documentation 3.5 ("several milliseconds" for large
 // buffers); gdrcopy README: 10 us to 1 ms. The upper end of gdrcopy's.
 inline constexpr Seconds kBarPin = 1000.0_us;

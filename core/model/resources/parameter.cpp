@@ -46,6 +46,9 @@ constexpr std::array<ParameterRange, kParameterCount> kRanges{{
     {Parameter::PageMigration, "page migration", 0.6, 1.4, "8.6 GB/s by faults, 48 GB/s prefetched (H200)"},
     {Parameter::LibrarySteps, "launches and protocol steps of libraries", 0.7, 1.5,
      "collectives below 1 MiB by NCCL 2.27 to 2.29 among 2 to 8 A100, H100, B200, GB200 (aiconfigurator)"},
+    {Parameter::MessagePassing, "message passing", 0.6, 2,
+     "osu_latency over Ethernet by sockets: 10 us (MPICH, open-mpi/ompi issue 215) and 16 us (issue 7861); in virtual "
+     "machines twice that"},
     // The factors of these say only which end is meant: each generic part, and each number of engines, has a range of
     // its own.
     {Parameter::GenericParts, "generic parts", 0.5, 2,

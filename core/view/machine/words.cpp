@@ -145,6 +145,8 @@ std::string software_words(Software const& software) {
   std::vector<std::string> words;
   for (auto const& [name, set] : flags) words.push_back(fmt::format("{} {}", name, set ? "yes" : "no"));
   if (!software.imex) words.emplace_back("imex no");  // matters only where NVLink leads to other nodes
+  if (software.mpi_messages) words.emplace_back("mpi_messages yes");
+  if (software.cuda_aware_mpi) words.emplace_back("cuda_aware_mpi yes");
   return fmt::format("{}", fmt::join(words, ", "));
 }
 

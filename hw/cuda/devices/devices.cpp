@@ -64,16 +64,16 @@ DeviceCount count_devices() {
   return {0, cudaGetErrorString(result)};
 }
 
-Devices::Devices(Machine machine) : machine_(std::move(machine)) {
+Devices::Devices(Machine machine, int first) : machine_(std::move(machine)) {
   auto const found = count_devices();
   if (found.count == 0) throw MissingError("no GPU to run on: " + found.reason);
   if (machine_.hosts.size() > 1)
     throw MissingError(fmt::format("'{}' is a cluster: its GPUs are not all in this machine", machine_.name));
   std::map<std::string, Device> by_address;
   for (int i = 0; i < found.count; ++i) by_address.emplace(pci_address(Device(i)), Device(i));
-  auto next = by_address.begin();
+  auto next = std::next(by_address.begin(), std::min(first, found.count));
   auto const gpus = machine_.all(PciKind::Gpu);
-  if (gpus.size() > by_address.size())
+  if (gpus.size() + static_cast<std::size_t>(first) > by_address.size())
     throw MissingError(fmt::format("'{}' has {} GPUs, here are {}; describe this machine with 'lanewise discover'",
                                    machine_.name, gpus.size(), by_address.size()));
   for (auto const gpu : gpus) {

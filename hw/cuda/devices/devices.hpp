@@ -15,8 +15,9 @@ class Devices {
  public:
   // Matches GPUs by PCI address where the description has one, else in the order of PCI addresses. Throws MissingError
   // when there is no driver, no GPU, too few GPUs, or one cannot be used (exclusive mode), InputError when a GPU is
-  // another part than the description says.
-  explicit Devices(Machine machine);
+  // another part than the description says. `first`: how many of this machine's GPUs come before the description's, in
+  // that order.
+  explicit Devices(Machine machine, int first = 0);
   // Maps all GPUs of the description to one device: the result of a plan can be checked on one GPU, though not its
   // time.
   Devices(Machine machine, Device all);

@@ -9,9 +9,9 @@ void set_cuda_environment() {
   setenv("CUDA_MODULE_LOADING", "EAGER", 0);
 }
 
-std::unique_ptr<Devices> open_devices(Machine const& machine) {
+std::unique_ptr<Devices> open_devices(Machine const& machine, int first) {
   set_cuda_environment();
-  return std::make_unique<Devices>(machine);
+  return std::make_unique<Devices>(machine, first);
 }
 
 }  // namespace lanewise::hw

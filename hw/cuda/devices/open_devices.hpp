@@ -10,7 +10,8 @@ namespace lanewise::hw {
 // called before the first CUDA call of the process.
 void set_cuda_environment();
 
-// Calls set_cuda_environment() and opens the machine's devices; throws as the constructor of Devices does.
-std::unique_ptr<Devices> open_devices(Machine const& machine);
+// Calls set_cuda_environment() and opens the machine's devices; `first` and what it throws are as those of the
+// constructor of Devices.
+std::unique_ptr<Devices> open_devices(Machine const& machine, int first = 0);
 
 }  // namespace lanewise::hw

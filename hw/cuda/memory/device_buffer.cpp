@@ -34,6 +34,10 @@ DeviceBuffer::DeviceBuffer(Devices const& devices, Place const& place, Bytes byt
       shape_(devices.shape(device_)),
       memory_(allocate(devices, place, bytes, pages, device_)) {}
 
+DeviceBuffer DeviceBuffer::view(Devices const& devices, void* memory, Bytes bytes, Pages pages, Device device) {
+  return {bytes, pages, device, devices.shape(device), memory};
+}
+
 DeviceBuffer DeviceBuffer::window(Bytes offset, Bytes bytes) const {
   return {*this, bytes, static_cast<std::uint8_t*>(data()) + offset.value()};
 }

@@ -26,6 +26,9 @@ class DeviceBuffer {
   // is no memory left.
   DeviceBuffer(Devices const& devices, Place const& place, Bytes bytes, Pages pages, Device near);
 
+  // Memory that something else owns and that must outlive it: a device's, or pinned.
+  static DeviceBuffer view(Devices const& devices, void* memory, Bytes bytes, Pages pages, Device device);
+
   // A part of this buffer, which must outlive it.
   [[nodiscard]] DeviceBuffer window(Bytes offset, Bytes bytes) const;
 
@@ -45,6 +48,8 @@ class DeviceBuffer {
  private:
   DeviceBuffer(DeviceBuffer const& like, Bytes bytes, Memory memory)
       : bytes_(bytes), pages_(like.pages_), device_(like.device_), shape_(like.shape_), memory_(std::move(memory)) {}
+  DeviceBuffer(Bytes bytes, Pages pages, Device device, KernelShape shape, Memory memory)
+      : bytes_(bytes), pages_(pages), device_(device), shape_(shape), memory_(std::move(memory)) {}
   [[nodiscard]] bool by_host() const { return pages_ == Pages::Pageable; }
   [[nodiscard]] std::uint64_t first_wrong(std::uint64_t seed) const;
 

@@ -4,7 +4,12 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <deque>
+#include <utility>
+#include <vector>
+
 #include "hw/cuda/devices/devices.hpp"
+#include "hw/cuda/devices/open_devices.hpp"
 #include "hw/cuda/kernels/kernels.hpp"
 #include "hw/cuda/runtime/cuda_error.hpp"
 #include "hw/cuda/runtime/driver_entry.hpp"
@@ -12,6 +17,7 @@
 #include "hw/executor_factory.hpp"
 #include "hw/memory/bound_pages.hpp"
 #include "hw/memory/pattern.hpp"
+#include "hw/network/device_steps.hpp"
 #include "lanewise/io/error.hpp"
 
 namespace lanewise::hw {
@@ -28,6 +34,67 @@ Device device_at(std::string const& bdf, int gpu) {
   if (device >= found.count) throw MissingError(fmt::format("GPU {} is not here: there are {}", gpu, found.count));
   return Device(device);
 }
+
+// Blocks of a kernel that reads host memory: few fill the link, and the GPU's other work needs the rest.
+constexpr int kReadingBlocks = 16;
+
+// Copies in a stream of its own; an event follows each copy.
+class StreamCopier : public Copier {
+ public:
+  StreamCopier(Device device, std::byte* memory, KernelShape shape)
+      : device_(device), memory_(memory), shape_(shape), stream_(make_stream(device)) {}
+  StreamCopier(StreamCopier const&) = delete;
+  StreamCopier& operator=(StreamCopier const&) = delete;
+  ~StreamCopier() override { cudaStreamSynchronize(stream_.get()); }
+
+  void copy_out(std::byte* host, std::size_t offset, std::size_t bytes) override {
+    LANEWISE_CUDA(cudaMemcpyAsync(host, memory_ + offset, bytes, cudaMemcpyDefault, stream_.get()));
+    note();
+  }
+  void copy_in(std::byte const* host, std::size_t offset, std::size_t bytes) override {
+    LANEWISE_CUDA(cudaMemcpyAsync(memory_ + offset, host, bytes, cudaMemcpyDefault, stream_.get()));
+    note();
+  }
+  void add(std::byte const* source, std::size_t offset, std::size_t bytes) override {
+    DeviceGuard const guard(device_);
+    cudaPointerAttributes where{};
+    LANEWISE_CUDA(cudaPointerGetAttributes(&where, source));
+    auto const shape = where.type == cudaMemoryTypeDevice ? shape_ : KernelShape{kReadingBlocks, 1};
+    launch_add(memory_ + offset, source, bytes, shape, stream_.get());
+    note();
+  }
+  [[nodiscard]] std::int64_t completed() override {
+    while (!pending_.empty()) {
+      auto const state = cudaEventQuery(pending_.front().get());
+      if (state == cudaErrorNotReady) {
+        cudaGetLastError();  // clears 'not ready', which is no error
+        break;
+      }
+      check_cuda(state, "cudaEventQuery");
+      free_.push_back(std::move(pending_.front()));
+      pending_.pop_front();
+      ++completed_;
+    }
+    return completed_;
+  }
+
+ private:
+  void note() {
+    if (free_.empty()) free_.push_back(make_order_event(device_));
+    auto event = std::move(free_.back());
+    free_.pop_back();
+    LANEWISE_CUDA(cudaEventRecord(event.get(), stream_.get()));
+    pending_.push_back(std::move(event));
+  }
+
+  Device device_;
+  std::byte* memory_;
+  KernelShape shape_;
+  Stream stream_;
+  std::deque<Event> pending_;
+  std::vector<Event> free_;
+  std::int64_t completed_ = 0;
+};
 
 class GpuMemory : public Memory {
  public:
@@ -47,6 +114,7 @@ class GpuMemory : public Memory {
   }
 
   [[nodiscard]] std::byte* data() const override { return static_cast<std::byte*>(memory_.get()); }
+  [[nodiscard]] bool is_on_gpu() const override { return true; }
   [[nodiscard]] std::optional<int> dma_buf() const override { return dma_buf_; }
 
   void fill(std::uint64_t seed) override {
@@ -60,36 +128,54 @@ class GpuMemory : public Memory {
     LANEWISE_CUDA(cudaStreamSynchronize(stream_.get()));
   }
   [[nodiscard]] std::optional<Mismatch> mismatch(std::uint64_t seed) const override {
+    auto const first = first_wrong(
+        [&](unsigned long long* found) { launch_compare(data(), bytes_, seed, found, shape_, stream_.get()); });
+    if (!first) return std::nullopt;
+    return Mismatch{*first, pattern_byte(seed, *first), byte_at(*first)};
+  }
+  void fill(MemoryContent const& content) override {
     DeviceGuard const guard(device_);
-    auto const found = allocate_on(device_, Bytes(8));
-    LANEWISE_CUDA(cudaMemsetAsync(found.get(), 0xff, 8, stream_.get()));
-    launch_compare(data(), bytes_, seed, static_cast<unsigned long long*>(found.get()), shape_, stream_.get());
-    std::uint64_t first = 0;
-    LANEWISE_CUDA(cudaMemcpyAsync(&first, found.get(), 8, cudaMemcpyDeviceToHost, stream_.get()));
+    launch_fill_sum(data() + content.at, static_cast<std::uint64_t>(content.bytes), contribution(content), shape_,
+                    stream_.get());
     LANEWISE_CUDA(cudaStreamSynchronize(stream_.get()));
-    if (first == ~std::uint64_t{0}) return std::nullopt;
-    std::uint8_t got = 0;
-    LANEWISE_CUDA(cudaMemcpy(&got, data() + first, 1, cudaMemcpyDeviceToHost));
-    return Mismatch{first, pattern_byte(seed, first), got};
+  }
+  [[nodiscard]] std::optional<Mismatch> mismatch(MemoryContent const& content) const override {
+    auto const first = first_wrong([&](unsigned long long* found) {
+      launch_compare_sum(data() + content.at, static_cast<std::uint64_t>(content.bytes), contribution(content),
+                         static_cast<std::uint64_t>(content.at), found, shape_, stream_.get());
+    });
+    if (!first) return std::nullopt;
+    auto const within = *first - static_cast<std::uint64_t>(content.at);
+    return Mismatch{*first, byte_of(contributed_word(contribution(content), within / 8), within), byte_at(*first)};
   }
 
-  void begin_copy_out(std::byte* host, std::size_t offset, std::size_t bytes) override {
-    LANEWISE_CUDA(cudaMemcpyAsync(host, data() + offset, bytes, cudaMemcpyDefault, stream_.get()));
-  }
-  void begin_copy_in(std::byte const* host, std::size_t offset, std::size_t bytes) override {
-    LANEWISE_CUDA(cudaMemcpyAsync(data() + offset, host, bytes, cudaMemcpyDefault, stream_.get()));
-  }
-  [[nodiscard]] bool copied() const override {
-    auto const state = cudaStreamQuery(stream_.get());
-    if (state == cudaErrorNotReady) {
-      cudaGetLastError();  // clears 'not ready', which is no error
-      return false;
-    }
-    check_cuda(state, "cudaStreamQuery");
-    return true;
+  [[nodiscard]] std::unique_ptr<Copier> copier() override {
+    return std::make_unique<StreamCopier>(device_, data(), shape_);
   }
 
  private:
+  static Contribution contribution(MemoryContent const& content) {
+    return {static_cast<std::uint64_t>(content.from) / 8, content.first, content.count};
+  }
+
+  // The offset that `compare` leaves; it gets the address of a word that is all ones.
+  template <class Compare>
+  [[nodiscard]] std::optional<std::uint64_t> first_wrong(Compare const& compare) const {
+    DeviceGuard const guard(device_);
+    auto const found = allocate_on(device_, Bytes(8));
+    LANEWISE_CUDA(cudaMemsetAsync(found.get(), 0xff, 8, stream_.get()));
+    compare(static_cast<unsigned long long*>(found.get()));
+    std::uint64_t first = 0;
+    LANEWISE_CUDA(cudaMemcpyAsync(&first, found.get(), 8, cudaMemcpyDeviceToHost, stream_.get()));
+    LANEWISE_CUDA(cudaStreamSynchronize(stream_.get()));
+    return first == ~std::uint64_t{0} ? std::nullopt : std::optional(first);
+  }
+  [[nodiscard]] std::uint8_t byte_at(std::uint64_t offset) const {
+    std::uint8_t got = 0;
+    LANEWISE_CUDA(cudaMemcpy(&got, data() + offset, 1, cudaMemcpyDeviceToHost));
+    return got;
+  }
+
   // Without a dma-buf (of driver, kernel or GPU), NICs register the address.
   void export_dma_buf() {
     int can = 0;
@@ -113,9 +199,33 @@ class GpuMemory : public Memory {
   std::optional<int> dma_buf_;
 };
 
+// Host memory that GPUs copy and reach.
+class PinnedMemory : public NodeMemory {
+ public:
+  PinnedMemory(Bytes bytes, NumaIndex numa) : NodeMemory(bytes, numa) {
+    LANEWISE_CUDA(cudaHostRegister(pages().data(), pages().length(), cudaHostRegisterPortable));
+  }
+  PinnedMemory(PinnedMemory const&) = delete;
+  PinnedMemory& operator=(PinnedMemory const&) = delete;
+  ~PinnedMemory() override { cudaHostUnregister(pages().data()); }
+};
+
 }  // namespace
 
+std::unique_ptr<Memory> make_pinned_memory(Bytes bytes, NumaIndex numa) {
+  set_cuda_environment();
+  if (auto const found = count_devices(); found.count == 0)
+    throw MissingError(fmt::format("no GPU is here: {}", found.reason));
+  return std::make_unique<PinnedMemory>(bytes, numa);
+}
+
+int visible_gpus() {
+  set_cuda_environment();
+  return count_devices().count;
+}
+
 std::unique_ptr<Memory> make_gpu_memory(std::string const& bdf, int gpu, Bytes bytes) {
+  set_cuda_environment();
   return std::make_unique<GpuMemory>(device_at(bdf, gpu), bytes);
 }
 

@@ -18,7 +18,28 @@ Contribution contribution(Content const& content) { return {length(content.from)
 
 SharedBuffers::SharedBuffers(Plan const& plan, Devices const& devices)
     : steps_(plan.steps), plan_(plan.buffers), initial_(initial_contents(plan)), expected_(expected_contents(plan)) {
-  for (auto const& step : plan.steps) {
+  refuse_cuts();
+  for (auto const& buffer : plan.buffers) {
+    bool const on_gpu = std::holds_alternative<PciId>(buffer.at);
+    auto const near = on_gpu ? devices.of(buffer.at) : devices.all().front();
+    buffers_.emplace_back(devices, buffer.at, buffer.bytes, on_gpu ? Pages::Device : Pages::Pinned, near);
+  }
+}
+
+SharedBuffers::SharedBuffers(Plan const& plan, Devices const& devices, std::vector<void*> const& memory)
+    : steps_(plan.steps), plan_(plan.buffers) {
+  refuse_cuts();
+  for (std::size_t i = 0; i < plan.buffers.size(); ++i) {
+    auto const& buffer = plan.buffers[i];
+    bool const on_gpu = std::holds_alternative<PciId>(buffer.at);
+    auto const near = on_gpu ? devices.of(buffer.at) : devices.all().front();
+    buffers_.push_back(
+        DeviceBuffer::view(devices, memory[i], buffer.bytes, on_gpu ? Pages::Device : Pages::Pinned, near));
+  }
+}
+
+void SharedBuffers::refuse_cuts() const {
+  for (auto const& step : steps_) {
     if (step.reduces && step.bytes.value() % kAddedElement != 0)
       throw PlanError(fmt::format("step '{}': additions are of {} bytes each; {} bytes are not whole ones",
                                   step.transfer, kAddedElement, step.bytes.value()));
@@ -26,11 +47,6 @@ SharedBuffers::SharedBuffers(Plan const& plan, Devices const& devices)
       if (region && region->offset.value() % kVector != 0)
         throw PlanError(fmt::format("step '{}': on GPUs all cuts are at multiples of {} bytes, not at {}",
                                     step.transfer, kVector, region->offset.value()));
-  }
-  for (auto const& buffer : plan.buffers) {
-    bool const on_gpu = std::holds_alternative<PciId>(buffer.at);
-    auto const near = on_gpu ? devices.of(buffer.at) : devices.all().front();
-    buffers_.emplace_back(devices, buffer.at, buffer.bytes, on_gpu ? Pages::Device : Pages::Pinned, near);
   }
 }
 

@@ -15,6 +15,10 @@ class SharedBuffers {
   // offset that kernels cannot.
   SharedBuffers(Plan const& plan, Devices const& devices);
 
+  // Buffers that something else owns, fills and checks, by buffer of the plan; host memory is pinned. They must outlive
+  // this. Throws likewise.
+  SharedBuffers(Plan const& plan, Devices const& devices, std::vector<void*> const& memory);
+
   // The part of a buffer that a step reads or writes.
   [[nodiscard]] DeviceBuffer window(Region const& region, Bytes bytes) const;
   [[nodiscard]] void* data(BufferId buffer) const { return buffers_[index(buffer)].data(); }
@@ -24,6 +28,7 @@ class SharedBuffers {
   [[nodiscard]] std::vector<std::string> mismatches() const;
 
  private:
+  void refuse_cuts() const;
   // The first byte of buffer i that is not what the collective must leave there.
   [[nodiscard]] std::optional<Mismatch> mismatch(std::size_t i) const;
   [[nodiscard]] std::size_t last_writer(std::size_t buffer, std::uint64_t offset) const;

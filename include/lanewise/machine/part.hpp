@@ -113,8 +113,8 @@ struct GpuFigures {
 };
 
 enum class LinkLayer : std::uint8_t { InfiniBand, Ethernet };
-// What RDMA packets travel in; ByLinkLayer: InfiniBand, or RoCE v2 on Ethernet.
-enum class Transport : std::uint8_t { ByLinkLayer, RoceV1, RoceV2, Iwarp };
+// What packets travel in; ByLinkLayer: InfiniBand, or on Ethernet RoCE v2, and TCP where the adapter does no RDMA.
+enum class Transport : std::uint8_t { ByLinkLayer, RoceV1, RoceV2, Iwarp, Tcp };
 
 struct NicFigures {
   std::string driver;  // mlx5, efa, bnxt_re, irdma, rxe, virtio

@@ -27,7 +27,7 @@ Setting parse_setting(std::string_view text);
 //   iommu=off|pt|lazy|strict|vfio|translated    iommu_page=2 MiB
 //   virtualization=none|passthrough    virtualization.approval=true, .ats=true, .clique=gpu0,gpu1
 //   software.peermem=true    likewise cuda, dma_buf, gdrcopy, gpudirect_storage, fabric_manager, imex,
-//   gpudirect_async, geforce_peer
+//   gpudirect_async, mpi_messages, cuda_aware_mpi, geforce_peer
 //   library.env.NCCL_P2P_DISABLE=1    a variable that NCCL reads, for plans as that library makes them
 //   link@NAME=gen3 x8    part@NAME=PART    mig@GPU=true
 //   nvlink=off    takes every NVLink, C2C and GPU xGMI link away

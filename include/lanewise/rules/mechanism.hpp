@@ -33,6 +33,12 @@ std::array<Mechanism, kMechanismCount> const& all_mechanisms();
 // A regular expression that matches their names, for the JSON Schema.
 std::string mechanism_pattern();
 
+// What carries a step between nodes: RDMA verbs, or messages of an MPI library. Over MPI `rdma` means host memory that
+// the library sends and receives, and `gdr` GPU memory whose address it takes (CUDA-aware MPI).
+enum class Carrier : std::uint8_t { Verbs, Mpi };
+std::string_view to_string(Carrier carrier);
+Parsed<Carrier> parse_carrier(std::string_view text);
+
 // Which end drives a peer access: the source pushes posted writes, or the destination pulls by reads.
 enum class Drive : std::uint8_t { Push, Pull };
 
@@ -59,6 +65,7 @@ struct Way {
   bool by_driver = false;                 // host_staged as the driver does it without peer access
   Access access = {};                     // of DMA into and out of host memory
   bool pageable = false;                  // host memory that is not pinned: one core copies it, chunk by chunk
+  Carrier carrier = Carrier::Verbs;       // of network forms
   int queue_pairs = 0;                    // of network forms; 0: enough to fill the port
   int cores = 0;                          // that copy between host memories; 0: one
   int blocks = 0;                         // thread blocks of the kernel that moves it; 0: as many as it needs

@@ -122,6 +122,7 @@ enum class Cap : std::uint8_t {
   PageWalks,         // page-table walks of an IOMMU for small pieces
   PageMigration,     // Unified Memory, block by block
   QueuePair,         // one queue pair of a NIC
+  SocketStream,      // one core moving a stream through the kernel's sockets
   ThreadBlocks,      // of a communication kernel
   Cable,             // one cable between two switches for each flow
   Measured,          // an override

@@ -1,0 +1,42 @@
+#include "hw/network/gpu_division.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "lanewise/io/error.hpp"
+
+namespace lanewise::hw {
+
+std::size_t node_of(int rank, std::vector<std::vector<int>> const& ranks) {
+  for (std::size_t node = 0; node < ranks.size(); ++node)
+    if (std::find(ranks[node].begin(), ranks[node].end(), rank) != ranks[node].end()) return node;
+  throw MissingError(fmt::format("process {} is of no node", rank));
+}
+
+std::optional<int> first_gpu_of(NetworkPlan const& plan, std::vector<std::vector<int>> const& ranks, Group const& group,
+                                int visible) {
+  auto const host_of_node = [&](std::size_t node) {
+    return group.hosts()[static_cast<std::size_t>(ranks[node].front())];
+  };
+  auto const mine = node_of(group.rank(), ranks);
+  int before = 0;
+  int together = 0;
+  std::size_t sharing = 0;
+  for (std::size_t node = 0; node < ranks.size(); ++node) {
+    if (host_of_node(node) != host_of_node(mine)) continue;
+    ++sharing;
+    together += plan.gpus[node];
+    if (node < mine) before += plan.gpus[node];
+  }
+  if (sharing == 1 || !plan.uses_gpus[mine]) return std::nullopt;
+  if (visible >= together) return before;
+  if (visible == plan.gpus[mine]) return 0;
+  throw MissingError(
+      fmt::format("{} nodes of the plan share this host and have {} GPUs together, and this process sees {}: start the "
+                  "processes on "
+                  "more hosts",
+                  sharing, together, visible));
+}
+
+}  // namespace lanewise::hw

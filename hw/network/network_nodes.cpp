@@ -1,0 +1,154 @@
+// The processes of a plan over the network: the first runs plans, the others serve it.
+#include "hw/network/network_nodes.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "core/io/interrupt.hpp"
+#include "core/plan/run_samples.hpp"
+#include "core/plan/shared_host.hpp"
+#include "hw/network/network_process.hpp"
+#include "lanewise/io/error.hpp"
+
+namespace lanewise::hw {
+namespace {
+
+// What the first process broadcasts instead of a plan when there are no more.
+constexpr char const* kEnd = "end";
+
+std::string joined(std::vector<std::string> const& texts) { return fmt::format("{}", fmt::join(texts, "; ")); }
+
+RunTimes times_of(NetworkSample const& sample) {
+  RunTimes times;
+  for (auto const& span : sample.spans) {
+    times.steps.push_back({span.start, span.end});
+    times.makespan = std::max(times.makespan, span.end);
+  }
+  return times;
+}
+
+// One run at a time of a plan. Memory is registered once (RegionCache); connections are made for each run.
+class NetworkRuns : public RepeatableRun {
+ public:
+  NetworkRuns(Plan const& plan, NetworkPlan network_plan, Group& group, NetworkProcess& process)
+      : plan_(plan), network_plan_(std::move(network_plan)), group_(group), process_(process) {}
+
+  RunTimes once() override {
+    group_.broadcast(to_text(network_plan_));
+    auto const result = process_.run(network_plan_);
+    refuse_wrong_bytes(plan_, result.mismatches);
+    return times_of(result.samples.front());
+  }
+
+ private:
+  Plan const& plan_;
+  NetworkPlan network_plan_;
+  Group& group_;
+  NetworkProcess& process_;
+};
+
+class NetworkExecutor : public Executor {
+ public:
+  NetworkExecutor(Model const& model, Repetition repetition, Completion completion, Group& group,
+                  NetworkProcess& process)
+      : model_(model), repetition_(repetition), completion_(completion), group_(group), process_(process) {}
+
+  Trace run(Plan const& plan) override {
+    auto const network_plan = make_network_plan(plan, model_, repetition_, completion_);
+    group_.broadcast(to_text(network_plan));
+    auto const result = process_.run(network_plan);
+    Trace trace;
+    trace.mode = "hw";
+    trace.machine = plan.machine;
+    trace.fingerprint = plan.fingerprint;
+    trace.environment = environment(result, network_plan.carrier);
+    RunSamples samples(plan);
+    samples.add_mismatches(result.mismatches);
+    for (auto const& sample : result.samples) samples.add(times_of(sample));
+    samples.summarise(trace);
+    return trace;
+  }
+
+  std::unique_ptr<RepeatableRun> prepare(Plan const& plan) override {
+    constexpr Repetition kOnce{0, 1};
+    return std::make_unique<NetworkRuns>(plan, make_network_plan(plan, model_, kOnce, completion_), group_, process_);
+  }
+  [[nodiscard]] bool is_exact() const override { return false; }
+
+ private:
+  [[nodiscard]] std::map<std::string, std::string> environment(NetworkResult const& result, Carrier carrier) const {
+    std::map<std::string, std::string> environment{
+        {"executor", std::string(to_string(carrier))},
+        {"repetitions", std::to_string(repetition_.repeat)},
+        {"processes", fmt::format("{}, {}", group_.size(), group_.about())},
+        {"completion", completion_ == Completion::Polling ? "polling" : "events"},
+        {"devices", joined(result.devices)},
+    };
+    if (!result.faults.empty()) environment["faults"] = joined(result.faults);
+    std::map<std::string, std::size_t> nodes_of_host;
+    for (auto const& ranks : ranks_of_nodes(group_.hosts(), model_.machine().hosts.size()))
+      ++nodes_of_host[group_.hosts()[static_cast<std::size_t>(ranks.front())]];
+    std::vector<std::string> shared;
+    for (auto const& [host, nodes] : nodes_of_host)
+      if (nodes > 1) shared.push_back(fmt::format("{} nodes on {}", nodes, host));
+    if (!shared.empty()) environment[kSharedHostKey] = joined(shared);
+    return environment;
+  }
+
+  Model const& model_;
+  Repetition repetition_;
+  Completion completion_;
+  Group& group_;
+  NetworkProcess& process_;
+};
+
+class NetworkNodes : public Nodes {
+ public:
+  NetworkNodes(std::unique_ptr<Group> group, Completion completion)
+      : group_(std::move(group)), process_(*group_, completion), completion_(completion) {}
+  NetworkNodes(NetworkNodes const&) = delete;
+  NetworkNodes& operator=(NetworkNodes const&) = delete;
+  ~NetworkNodes() override {
+    try {
+      if (is_first()) group_->broadcast(kEnd);
+    } catch (std::exception const&) {  // the launcher ends the other processes
+    }
+  }
+
+  [[nodiscard]] int processes() const override { return group_->size(); }
+  [[nodiscard]] bool is_first() const override { return group_->rank() == 0; }
+
+  void serve() override {
+    InterruptScope const interruptible;
+    for (;;) {
+      auto const text = group_->broadcast({});
+      if (text == kEnd) return;
+      try {
+        process_.run(network_plan_from_text(text));
+      } catch (Interrupted const&) {
+        throw;
+      } catch (Error const&) {  // the first process has the same error and reports it
+      }
+    }
+  }
+
+  std::unique_ptr<Executor> make_executor(Model const& model, Repetition repetition) override {
+    ranks_of_nodes(group_->hosts(), model.machine().hosts.size());
+    return std::make_unique<NetworkExecutor>(model, repetition, completion_, *group_, process_);
+  }
+
+ private:
+  std::unique_ptr<Group> group_;
+  NetworkProcess process_;
+  Completion completion_;
+};
+
+}  // namespace
+
+std::unique_ptr<Nodes> make_network_nodes(std::unique_ptr<Group> group, Completion completion) {
+  return std::make_unique<NetworkNodes>(std::move(group), completion);
+}
+
+}  // namespace lanewise::hw
