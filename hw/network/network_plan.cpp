@@ -29,8 +29,12 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(NetworkPlan, nodes, gpus, uses_gpus, nics, st
 
 namespace {
 
-// Chunks of a ring in flight: one is copied out, one is on the wire, one is copied in at the other end, one waits.
+// Chunks of a ring in flight: at least one that is copied out, one on the wire, one that is copied in at the other end
+// and one that waits. A small chunk spends most of its time waiting, so a ring holds as many of them as this size allows,
+// as NCCL's buffer of a connection does (NCCL_BUFFSIZE, 4 MiB).
 constexpr std::int64_t kRingSlots = 4;
+constexpr std::int64_t kMaxRingSlots = 32;
+constexpr std::int64_t kRingBytes = std::int64_t{4} << 20;
 
 class NetworkLowering {
  public:
@@ -255,7 +259,8 @@ class NetworkLowering {
     lowered.queue_pairs = 1;
     auto const chosen = model_.lower(step.from, step.to, step.bytes, step.op, way).chunk;
     lowered.chunk = whole || chosen <= Bytes(0) ? lowered.bytes : std::min(chosen.value(), lowered.bytes);
-    lowered.slots = whole ? 1 : std::min(kRingSlots, (lowered.bytes + lowered.chunk - 1) / lowered.chunk);
+    auto const slots = std::clamp(kRingBytes / lowered.chunk, kRingSlots, kMaxRingSlots);
+    lowered.slots = whole ? 1 : std::min(slots, (lowered.bytes + lowered.chunk - 1) / lowered.chunk);
     bool const from_gpu = lowered.from.gpu >= 0;
     bool const to_gpu = lowered.to.gpu >= 0;
     if (relayed) {
