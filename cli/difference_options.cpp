@@ -25,4 +25,17 @@ std::vector<ExpectedDifference> DifferenceArguments::parsed() const {
   return list;
 }
 
+std::vector<ExpectedDifference> differences_unsaid(bool nvml_found, bool cuda_found) {
+  std::vector<ExpectedDifference> list;
+  for (auto const& kind : difference_kind_names())
+    list.push_back(
+        {.kind = argument(parse_difference_kind(kind)), .reason = "the system does not say it", .second_silent = true});
+  list.push_back({.kind = DifferenceKind::SocketLink, .reason = "no source says how sockets are linked"});
+  if (!nvml_found) list.push_back({.kind = DifferenceKind::Nvlink, .reason = "NVML, which says it, was not there"});
+  if (!cuda_found)
+    for (auto const* key : {"dma_buf", "gpudirect_async", "fabric_manager", "geforce_peer"})
+      list.push_back({.kind = DifferenceKind::Software, .key = key, .reason = "CUDA, which says it, was not there"});
+  return list;
+}
+
 }  // namespace lanewise::cli

@@ -15,4 +15,7 @@ struct DifferenceArguments {
   [[nodiscard]] std::vector<ExpectedDifference> parsed() const;
 };
 
+// What a discovery could not have shown: what no source says, and what NVML and CUDA say where they were not there.
+std::vector<ExpectedDifference> differences_unsaid(bool nvml_found, bool cuda_found);
+
 }  // namespace lanewise::cli

@@ -48,21 +48,6 @@ Against read_against(std::string const& name, Session& session) {
   return session.catalogue.machine(name);
 }
 
-// What no source of this discovery could have said.
-std::vector<ExpectedDifference> unsaid_by(hw::Discovery const& found) {
-  std::vector<ExpectedDifference> list;
-  for (auto const& kind : difference_kind_names())
-    list.push_back(
-        {.kind = argument(parse_difference_kind(kind)), .reason = "the system does not say it", .second_silent = true});
-  list.push_back({.kind = DifferenceKind::SocketLink, .reason = "no source says how sockets are linked"});
-  if (!found.facts.nvml.probe.found)
-    list.push_back({.kind = DifferenceKind::Nvlink, .reason = "NVML, which says it, was not there"});
-  if (!found.facts.cuda.probe.found)
-    for (auto const* key : {"dma_buf", "gpudirect_async", "fabric_manager", "geforce_peer"})
-      list.push_back({.kind = DifferenceKind::Software, .key = key, .reason = "CUDA, which says it, was not there"});
-  return list;
-}
-
 MachineComparison compare_with(Machine const& described, hw::Discovery const& found, DiscoverOptions const& options) {
   auto comparison = compare_machines(described, found.machine);
   comparison.second = "this system";
@@ -73,7 +58,7 @@ MachineComparison compare_with(Machine const& described, hw::Discovery const& fo
                           .key = what.key,
                           .subject = what.subject,
                           .reason = what.reason});
-  auto const unsaid = unsaid_by(found);
+  auto const unsaid = differences_unsaid(found.facts.nvml.probe.found, found.facts.cuda.probe.found);
   expected.insert(expected.end(), unsaid.begin(), unsaid.end());
   mark_expected(comparison, expected);
   return comparison;

@@ -75,6 +75,7 @@ int run(int argc, char** argv) {
   lanewise::cli::add_accuracy(app, session);
   lanewise::cli::add_calibrate(app, session);
   lanewise::cli::add_judge(app, session);
+  lanewise::cli::add_doctor(app, session);
   lanewise::cli::add_emulate(app, session);
   lanewise::cli::add_export(app, session);
   lanewise::cli::add_import(app, session);

@@ -32,7 +32,7 @@ struct MeasureOptions {
   bool resume = false;
   bool force = false;
   bool list_only = false;
-  hw::Repetition repetition;
+  HardwareOptions hardware;
 };
 
 Worklist wanted(MeasureOptions const& options) {
@@ -64,7 +64,7 @@ Measurement first_state(Session const& session, MeasureOptions const& options, M
                                    .machine = machine_beside(session.machine_name, options.output),
                                    .version = LANEWISE_VERSION,
                                    .date = today(),
-                                   .repeat = options.repetition.repeat});
+                                   .repeat = options.hardware.repetition.repeat});
 }
 
 std::size_t points_of(std::vector<MeasuredSeries> const& series) {
@@ -92,13 +92,14 @@ std::string noise_text(Measurement const& measurement, std::size_t noisy) {
   return text;
 }
 
-void run(Session& session, MeasureOptions const& options) {
+void run(Session& session, MeasureOptions& options) {
+  if (!options.list_only && !options.hardware.join()) return;
   Model const model(session.machine());
   auto const series = series_to_measure(model, wanted(options));
   if (options.list_only) return list(series);
   if (options.output.empty()) throw InputError("name the file to write with -o");
   auto measurement = first_state(session, options, model.machine());
-  auto const meter = hw::hardware().make_meter(model, options.repetition);
+  auto const meter = hw::hardware().make_meter(model, options.hardware.repetition, *options.hardware.nodes);
   measurement.environment.merge(meter->environment());
   InterruptScope const interruptible;
   std::size_t noisy = 0;
@@ -129,7 +130,9 @@ void run(Session& session, MeasureOptions const& options) {
 
 void add_measure(CLI::App& app, Session& session) {
   auto* command =
-      app.add_subcommand("measure", "Measure single transfers, and patterns of many, on this machine's GPUs");
+      app.add_subcommand("measure",
+                         "Measure single transfers, and patterns of many, on this machine's GPUs or, started by "
+                         "mpirun on its nodes, between the nodes of a cluster");
   auto options = std::make_shared<MeasureOptions>();
   session.add_machine(*command);
   command->add_option("-o,--output", options->output, "The measurement file to write")->type_name("FILE");
@@ -138,7 +141,7 @@ void add_measure(CLI::App& app, Session& session) {
   command->add_option("--most", options->max_size, "Measure no transfer larger than this")
       ->capture_default_str()
       ->type_name("SIZE");
-  add_repeat(*command, options->repetition);
+  add_hardware_options(*command, options->hardware);
   command->add_flag("--resume", options->resume, "Go on with the existing file");
   command->add_flag("--force", options->force, "Measure anew and replace the existing file");
   command->add_flag("--list", options->list_only, "List what would be measured, and measure nothing");

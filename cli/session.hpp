@@ -85,6 +85,7 @@ void add_explore(CLI::App& app, Session& session);
 void add_export(CLI::App& app, Session& session);
 void add_import(CLI::App& app, Session& session);
 void add_judge(CLI::App& app, Session& session);
+void add_doctor(CLI::App& app, Session& session);
 void add_list(CLI::App& app, Session& session);
 void add_matrix(CLI::App& app, Session& session);
 void add_measure(CLI::App& app, Session& session);

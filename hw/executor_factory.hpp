@@ -4,7 +4,6 @@
 #include <string>
 
 #include "core/measurement/meter.hpp"
-#include "hw/memory/memory.hpp"
 #include "hw/options/repetition.hpp"
 #include "lanewise/model/model.hpp"
 #include "lanewise/plan/executor.hpp"
@@ -14,10 +13,6 @@ namespace lanewise::hw {
 // Both throw MissingError when this build has no CUDA, or this machine no GPU to run on.
 std::unique_ptr<Executor> make_cuda_executor(Model const& model, Repetition repetition);
 std::unique_ptr<Meter> make_cuda_meter(Model const& model, Repetition repetition);
-// Memory of a GPU for NICs, by its PCI address or, where that is empty, by its number. Throws MissingError likewise.
-std::unique_ptr<Memory> make_gpu_memory(std::string const& bdf, int gpu, Bytes bytes);
-// Host memory that GPUs copy. Throws likewise.
-std::unique_ptr<Memory> make_pinned_memory(Bytes bytes, NumaIndex numa);
 // "CUDA 13.0, 8 GPUs", or "no: " and what is missing.
 std::string cuda_text();
 

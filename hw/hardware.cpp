@@ -19,6 +19,10 @@ std::unique_ptr<Executor> make_executor(Model const& model, Repetition repetitio
                                           : make_cuda_executor(model, repetition);
 }
 
+std::unique_ptr<Meter> make_meter(Model const& model, Repetition repetition, Nodes& nodes) {
+  return model.machine().hosts.size() > 1 ? nodes.make_meter(model, repetition) : make_cuda_meter(model, repetition);
+}
+
 std::string about() {
   bool const verbs = own_library("liblanewise_verbs.so") != nullptr;
   bool const mpi = own_library("liblanewise_mpi.so") != nullptr;
@@ -31,6 +35,6 @@ std::string about() {
 
 lanewise::hw::Hardware const* lanewise_hardware() {
   using namespace lanewise::hw;
-  static constexpr Hardware kHardware{join, make_executor, make_cuda_meter, about, discover, discovery_json};
+  static constexpr Hardware kHardware{join, make_executor, make_meter, about, discover, discovery_json};
   return &kHardware;
 }

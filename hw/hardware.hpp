@@ -24,8 +24,8 @@ struct Hardware {
   // The executor on this machine's GPUs, or, for a machine of several nodes, on `nodes`. Throws MissingError when a
   // driver, GPU or NIC that the machine has is missing here, InputError when the hardware is another one.
   std::unique_ptr<Executor> (*make_executor)(Model const& model, Repetition repetition, Nodes& nodes);
-  // Measures this machine's GPUs. Throws likewise.
-  std::unique_ptr<Meter> (*make_meter)(Model const& model, Repetition repetition);
+  // Measures this machine's GPUs or, for a machine of several nodes, transfers between `nodes`. Throws likewise.
+  std::unique_ptr<Meter> (*make_meter)(Model const& model, Repetition repetition, Nodes& nodes);
   // One line: what this build contains and what of it this machine has.
   std::string (*about)();
   // Describes this machine, with the disagreements between sources; and the same as JSON.

@@ -1,4 +1,5 @@
 #include "hw/executor_factory.hpp"
+#include "hw/memory/gpu_memory.hpp"
 #include "hw/network/device_steps.hpp"
 #include "lanewise/io/error.hpp"
 

@@ -85,6 +85,32 @@ Machine NodeSplit::only(std::span<HostId const> nodes) const {
   return result;
 }
 
+Machine NodeSplit::alone(HostId node) const {
+  auto machine = only(std::span(&node, 1));
+  auto const prefix = machine.hosts.front().name + "/";
+  auto const strip = [&](std::string& name) {
+    if (name.starts_with(prefix)) name.erase(0, prefix.size());
+  };
+  for (auto& socket : machine.sockets) strip(socket.name);
+  for (auto& numa : machine.numa_nodes) strip(numa.name);
+  for (auto& bridge : machine.host_bridges) strip(bridge.name);
+  for (auto& nvswitch : machine.nvswitches) strip(nvswitch.name);
+  for (auto& function : machine.functions) {
+    strip(function.name);
+    strip(function.chip);
+    strip(function.port_of);
+  }
+  for (auto& clique : machine.hosts.front().settings.virtualization.cliques)
+    for (auto& name : clique) strip(name);
+  std::erase_if(machine.nvswitches, [](NvSwitch const& domain) { return !domain.host; });
+  machine.name = machine.hosts.front().machine;
+  machine.title.clear();
+  machine.notes.clear();
+  machine.hosts.front().name.clear();
+  machine.fabric.reset();
+  return machine;
+}
+
 NodeSplit::First NodeSplit::append(Machine& to, HostId node) const {
   auto const& from = first_[index(node)];
   auto const& end = first_[index(node) + 1];

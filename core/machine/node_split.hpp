@@ -32,6 +32,8 @@ class NodeSplit {
   // The machine of these nodes alone, which must be ascending. Names, parts and the fabric's switches stay; ids are
   // numbered anew, and the fabric and domains have only the NICs and GPUs of these nodes.
   [[nodiscard]] Machine only(std::span<HostId const> nodes) const;
+  // A node as a single machine: names lose the node's, and nothing leads to other nodes.
+  [[nodiscard]] Machine alone(HostId node) const;
 
  private:
   explicit NodeSplit(Machine const& machine) : machine_(machine) {}

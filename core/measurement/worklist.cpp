@@ -30,6 +30,7 @@ class List {
   }
 
   std::vector<MeasuredSeries> take() {
+    if (machine_.hosts.size() > 1) return between_nodes();
     if (wanted_.singles) singles();
     if (wanted_.patterns) patterns();
     return std::move(series_);
@@ -86,6 +87,94 @@ class List {
     for (auto const& memory : memories_)
       for (auto const& gpu : gpus_) pairs.push_back(to_device ? Pair(memory, gpu) : Pair(gpu, memory));
     return pairs;
+  }
+
+  // ---------------------------------------------------------------------------------------------------- between nodes
+
+  // What stands for each node: its first GPU, and the memory beside it or its first.
+  struct NodePlaces {
+    std::string memory, gpu;
+  };
+  [[nodiscard]] std::vector<NodePlaces> places_of_nodes() const {
+    std::vector<NodePlaces> nodes(machine_.hosts.size());
+    for (auto const& numa : machine_.numa_nodes) {
+      auto& node = nodes[index(machine_.at(numa.socket).host)];
+      if (node.memory.empty()) node.memory = numa.name;
+    }
+    for (auto const gpu : machine_.all(PciKind::Gpu)) {
+      auto& node = nodes[index(machine_.host_of(gpu))];
+      if (!node.gpu.empty()) continue;
+      node.gpu = machine_.at(gpu).name;
+      node.memory = machine_.at(machine_.numa_of(gpu)).name;
+    }
+    return nodes;
+  }
+
+  // Each node with the next and, in the middle of the order, with the one furthest from it: near and far in a network
+  // of any shape. Every node sends and receives as often as all others.
+  [[nodiscard]] static std::vector<std::size_t> distances_of(std::size_t nodes) {
+    if (nodes < 4) return {1};
+    return {1, nodes / 2};
+  }
+  [[nodiscard]] static std::vector<Pair> shifted(std::vector<std::string> const& places, std::size_t by) {
+    std::vector<Pair> pairs;
+    for (std::size_t i = 0; i < places.size(); ++i) pairs.emplace_back(places[i], places[(i + by) % places.size()]);
+    return pairs;
+  }
+
+  std::vector<MeasuredSeries> between_nodes() {
+    std::vector<std::string> memories;
+    std::vector<std::string> gpus;
+    for (auto const& node : places_of_nodes()) {
+      memories.push_back(node.memory);
+      if (!node.gpu.empty()) gpus.push_back(node.gpu);
+    }
+    for (auto const* places : {&memories, &gpus}) {
+      if (places->size() != machine_.hosts.size()) continue;
+      auto const what = std::string(places == &gpus ? "gpus" : "hosts");
+      std::vector<Pair> pairs;
+      for (auto const by : distances_of(places->size()))
+        for (auto const& pair : shifted(*places, by)) pairs.push_back(pair);
+      if (wanted_.singles) singles_between(what, pairs);
+      if (wanted_.patterns) patterns_between(what, *places);
+    }
+    return std::move(series_);
+  }
+
+  void singles_between(std::string const& what, std::vector<Pair> const& pairs) {
+    auto const name = "between-" + what;
+    if (wanted_.quick) {
+      add({.name = name + "-small", .quantity = MeasuredQuantity::Latency}, each(pairs, {4_KiB}));
+      return add({.name = name}, each(pairs, {16_MiB}));
+    }
+    sweep({.name = name}, pairs);
+    std::vector<Bytes> const large{kSizes.begin() + 4, kSizes.end()};
+    for (auto const op : {Op::Write, Op::Read, Op::Send})
+      add({.name = fmt::format("{}-by-{}", name, to_string(op)), .op = op}, each(pairs, large));
+    add({.name = name + "-both-ways"}, both_ways(pairs, kBothWays));
+  }
+
+  void patterns_between(std::string const& what, std::vector<std::string> const& places) {
+    auto const count = places.size();
+    auto const named = [&](std::string const& pattern_name) { return fmt::format("{}-of-{}", pattern_name, what); };
+    if (wanted_.quick) return pattern(named("shift-1"), shifted(places, 1));
+    for (auto const by : distances_of(count)) pattern(named(fmt::format("shift-{}", by)), shifted(places, by));
+    std::vector<Pair> all;
+    std::vector<Pair> in;
+    std::vector<Pair> out;
+    for (std::size_t i = 0; i < count; ++i)
+      for (std::size_t k = 0; k < count; ++k) {
+        if (i == k) continue;
+        all.emplace_back(places[i], places[k]);
+        if (k == 0) in.emplace_back(places[i], places[k]);
+        if (i == 0) out.emplace_back(places[i], places[k]);
+      }
+    constexpr std::size_t kMaxNodesOfAllToAll = 16;  // more steps than these take minutes to prepare
+    if (count <= kMaxNodesOfAllToAll) pattern(named("all-to-all"), all);
+    if (count > 2) {
+      pattern(named("fan-in"), in);
+      pattern(named("fan-out"), out);
+    }
   }
 
   // --------------------------------------------------------------------------------------------------------- singles

@@ -139,10 +139,14 @@ class WayEnumerator {
   void to_or_from_nic(End from, End to) {
     if (from == End::Nic && to == End::Nic) return;
     if (from == End::Drive || to == End::Drive) return;
-    bool const outward = to == End::Nic;
-    auto const nic = std::get<PciId>(outward ? request_.to : request_.from);
+    auto const nic = std::get<PciId>(to == End::Nic ? request_.to : request_.from);
+    for (auto const carrier : carriers(nic, nic)) over_nic(nic, carrier, to == End::Nic);
+  }
+
+  void over_nic(PciId nic, Carrier carrier, bool outward) {
     auto const& memory = outward ? request_.from : request_.to;
     Way way;
+    way.carrier = carrier;
     (outward ? way.nic_from : way.nic_to) = nic;
     if (kind_of(machine_, memory) == End::Memory) {
       if (request_.access.each > Bytes(0))

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "hw/executor_factory.hpp"
+#include "hw/memory/gpu_memory.hpp"
 
 namespace lanewise::hw {
 namespace {

@@ -9,6 +9,7 @@
 #include "core/io/interrupt.hpp"
 #include "core/plan/run_samples.hpp"
 #include "core/plan/shared_host.hpp"
+#include "hw/network/network_meter.hpp"
 #include "hw/network/network_process.hpp"
 #include "lanewise/io/error.hpp"
 
@@ -119,6 +120,13 @@ class NetworkNodes : public Nodes {
 
   [[nodiscard]] int processes() const override { return group_->size(); }
   [[nodiscard]] bool is_first() const override { return group_->rank() == 0; }
+  [[nodiscard]] std::vector<std::string> const& hosts() const override { return group_->hosts(); }
+  [[nodiscard]] std::vector<int> first_of_nodes(std::size_t nodes) const override {
+    std::vector<int> first;
+    for (auto const& ranks : ranks_of_nodes(group_->hosts(), nodes)) first.push_back(ranks.front());
+    return first;
+  }
+  std::vector<std::string> gather(std::string text) override { return group_->all_gather(std::move(text)); }
 
   void serve() override {
     InterruptScope const interruptible;
@@ -137,6 +145,10 @@ class NetworkNodes : public Nodes {
   std::unique_ptr<Executor> make_executor(Model const& model, Repetition repetition) override {
     ranks_of_nodes(group_->hosts(), model.machine().hosts.size());
     return std::make_unique<NetworkExecutor>(model, repetition, completion_, *group_, process_);
+  }
+
+  std::unique_ptr<Meter> make_meter(Model const& model, Repetition repetition) override {
+    return std::make_unique<NetworkMeter>(model, repetition, make_executor(model, repetition));
   }
 
  private:

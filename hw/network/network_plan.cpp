@@ -30,8 +30,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(NetworkPlan, nodes, gpus, uses_gpus, nics, st
 namespace {
 
 // Chunks of a ring in flight: at least one that is copied out, one on the wire, one that is copied in at the other end
-// and one that waits. A small chunk spends most of its time waiting, so a ring holds as many of them as this size allows,
-// as NCCL's buffer of a connection does (NCCL_BUFFSIZE, 4 MiB).
+// and one that waits. A small chunk spends most of its time waiting, so a ring holds as many of them as this size
+// allows, as NCCL's buffer of a connection does (NCCL_BUFFSIZE, 4 MiB).
 constexpr std::int64_t kRingSlots = 4;
 constexpr std::int64_t kMaxRingSlots = 32;
 constexpr std::int64_t kRingBytes = std::int64_t{4} << 20;

@@ -18,38 +18,11 @@
 namespace lanewise::hw {
 namespace {
 
-// A node of a cluster as a machine of its own: names lose the node's, and nothing leads to other nodes.
-Machine lone_node(NodeSplit const& split, HostId node) {
-  auto machine = split.only(std::span(&node, 1));
-  auto const prefix = machine.hosts.front().name + "/";
-  auto const strip = [&](std::string& name) {
-    if (name.starts_with(prefix)) name.erase(0, prefix.size());
-  };
-  for (auto& socket : machine.sockets) strip(socket.name);
-  for (auto& numa : machine.numa_nodes) strip(numa.name);
-  for (auto& bridge : machine.host_bridges) strip(bridge.name);
-  for (auto& nvswitch : machine.nvswitches) strip(nvswitch.name);
-  for (auto& function : machine.functions) {
-    strip(function.name);
-    strip(function.chip);
-    strip(function.port_of);
-  }
-  for (auto& clique : machine.hosts.front().settings.virtualization.cliques)
-    for (auto& name : clique) strip(name);
-  std::erase_if(machine.nvswitches, [](NvSwitch const& domain) { return !domain.host; });
-  machine.name = machine.hosts.front().machine;
-  machine.title.clear();
-  machine.notes.clear();
-  machine.hosts.front().name.clear();
-  machine.fabric.reset();
-  for (auto& part : machine.parts) part.inlined = true;  // the other processes need no file of it
-  return machine;
-}
-
 class NodePlanBuilder {
  public:
   NodePlanBuilder(Plan const& plan, Model const& model, NodeSplit const& split, HostId node)
-      : plan_(plan), model_(model), first_(split.first_of(node)), machine_(lone_node(split, node)), node_(node) {
+      : plan_(plan), model_(model), first_(split.first_of(node)), machine_(split.alone(node)), node_(node) {
+    for (auto& part : machine_.parts) part.inlined = true;  // the other processes need no file of it
     steps_.machine = machine_.name;
     steps_.fingerprint = fingerprint(machine_);
   }

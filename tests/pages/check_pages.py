@@ -6,7 +6,9 @@ Exit code 77 where there is no Chromium, or the program was built without d3.
 """
 import html.parser
 import json
+import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -112,6 +114,8 @@ def of_faults(result):
     return [loss["what"] for loss in result["losses"] if loss["kept"] < 0.99][:10]
 
 
+MPI_AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+
 # The page's name, its command without --html, and the texts that have to be on it.
 PAGES = {
     "show": (["show", "rtx6000pro-x8-bcm"], devices),
@@ -128,6 +132,7 @@ PAGES = {
     "compare": (["compare", "{folder}/trace.json", "{folder}/trace.json"],
                 lambda result: [time(result["makespan_us"][0]), time(result["steps"][0]["first_us"])]),
     "judge": (["judge", "a100x8-pcie-4sw", "docs/examples/nvbandwidth-slow-gpu.txt"], lambda result: ["gpu3"]),
+    "doctor": (["doctor", "--on", "ethernet-2"], lambda result: ["every node", "ethernet-nic"]),
     "design": (["design", "docs/examples/inference-box.yaml", "--faults", "each"], of_design),
     "rank": (["rank", "hgx-h100", "hgx-h200"], of_design),
     "workload": (["workload", "docs/examples/llama-3-70b-on-128-gpus.yaml", "--mode", "estimate"],
@@ -145,6 +150,13 @@ def open_page(browser, page):
     return browser.evaluate("document.documentElement.outerHTML"), list(browser.console)
 
 
+def started(program, command):
+    """How a command is started: one that examines nodes, as two processes of this host."""
+    if command[0] != "doctor":
+        return [program, *command]
+    return ["mpirun", "--oversubscribe", "-n", "2", program, *command]
+
+
 def check(program, browser, name, folder):
     command, wanted_of = PAGES[name]
     page = pathlib.Path(folder) / f"{name}.html"
@@ -152,8 +164,10 @@ def check(program, browser, name, folder):
         subprocess.run([program, "run", "all-reduce-of-eight-uses-the-links", "--on", "hgx-h100", "-o",
                         f"{folder}/trace.json"], cwd=ROOT, capture_output=True, timeout=300, check=True)
     command = [word.format(folder=folder) for word in command]
-    run = subprocess.run([program, *command, "--json", "--html", str(page)], cwd=ROOT, capture_output=True, text=True,
-                         timeout=300, check=False)
+    if command[0] == "doctor" and shutil.which("mpirun") is None:
+        return []
+    run = subprocess.run([*started(program, command), "--json", "--html", str(page)], cwd=ROOT, capture_output=True,
+                         text=True, timeout=300, check=False, env=os.environ | MPI_AS_ROOT)
     if run.returncode == 3 and "node-d3" in run.stderr:
         print(run.stderr.strip())
         sys.exit(SKIPPED)

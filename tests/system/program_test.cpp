@@ -191,7 +191,7 @@ TEST_F(Program, JsonParsesAndSaysWhatItIs) {
   std::vector<std::pair<std::string, std::string>> asked{{"show dgx-a100 --json", "machine/1"},
                                                          {"why dgx-a100 gpu0 gpu1 --json", "why/1"},
                                                          {"matrix a100x4-pcie-dual-socket --json", "matrix/1"},
-                                                         {"plan " + s + " --json", "plan/2"}};
+                                                         {"plan " + s + " --json", "plan/3"}};
   if (kSim) {
     EXPECT_EQ(run("run " + s + " -o " + at("t.json") + " >/dev/null").code, kFine);
     asked.insert(asked.end(), {{"run " + s + " --json", "trace/2"},

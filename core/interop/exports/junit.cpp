@@ -155,4 +155,25 @@ std::string junit_xml(std::vector<ScenarioVerdict> const& verdicts, BaselineComp
   return out.str();
 }
 
+std::string junit_xml(ClusterHealth const& health) {
+  pugi::xml_document document;
+  auto root = document.append_child("testsuites");
+  root.append_attribute("name") = "lanewise";
+  {
+    Suite suite(root, "health of " + health.cluster, {});
+    for (auto const& node : health.nodes) {
+      auto test = suite.add(node.host.empty() ? node.node : fmt::format("{} ({})", node.node, node.host), {});
+      std::string failures;
+      std::string warnings;
+      for (auto const& finding : node.findings)
+        (finding.grade == Grade::Fail ? failures : warnings) += fmt::format("{}: {}\n", finding.subject, finding.text);
+      if (!failures.empty()) suite.fail(test, "health", failures);
+      if (!warnings.empty()) test.append_child("system-out").text() = warnings.c_str();
+    }
+  }
+  std::ostringstream out;
+  document.save(out, "  ");
+  return out.str();
+}
+
 }  // namespace lanewise

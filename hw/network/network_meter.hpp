@@ -1,0 +1,31 @@
+#pragma once
+// Measures transfers between the nodes of a cluster, on their processes.
+#include <memory>
+
+#include "core/measurement/meter.hpp"
+#include "hw/options/repetition.hpp"
+#include "lanewise/model/model.hpp"
+#include "lanewise/plan/executor.hpp"
+
+namespace lanewise::hw {
+
+class NetworkMeter : public Meter {
+ public:
+  // `executor` runs plans on the nodes. Both must outlive this.
+  NetworkMeter(Model const& model, Repetition repetition, std::unique_ptr<Executor> executor)
+      : model_(model), repetition_(repetition), executor_(std::move(executor)) {}
+
+  // Transfers in a row wait for one another, so each has its whole latency.
+  Sample alone(Step const& step) override;
+  Sample together(std::vector<Step> const& steps) override;
+  [[nodiscard]] std::map<std::string, std::string> environment() const override;
+
+ private:
+  [[nodiscard]] Sample sample_of(std::vector<Step> steps, int share);
+
+  Model const& model_;
+  Repetition repetition_;
+  std::unique_ptr<Executor> executor_;
+};
+
+}  // namespace lanewise::hw
