@@ -21,7 +21,9 @@
       .style("display", "inline-block").style("width", "0.9rem").style("height", "0.9rem")
       .style("margin-right", "2px").style("background", (finding) => colours[finding.grade])
       .attr("title", (finding) => `${finding.grade}: ${finding.subject}: ${finding.text}`);
-    rows.filter((node) => node.findings.length === 0).append("span").style("color", "var(--good)").text("\u2713 well");
+    const shared = nodes.some((node) => !node.host && node.findings.length > 0);
+    rows.filter((node) => node.findings.length === 0).append("span").style("color", "var(--good)")
+      .text(shared ? "\u2713 nothing of its own" : "\u2713 well");
   };
 
   lanewise.view("health/1", (root, result) => {
@@ -30,8 +32,8 @@
     facts(root, [["cluster", result.cluster], ["failures", grouped(count("fail"))],
       ["warnings", grouped(count("warn"))],
       ["times", result.not_measured || `${plural(result.figures, "figure", "figures")} measured between nodes`]]);
-    drawNodes(section(root, "Nodes"), result.nodes);
-    if (rows.length > 0) table(section(root, "Findings"), [
+    drawNodes(section(root, "Nodes").node(), result.nodes);
+    if (rows.length > 0) table(section(root, "Findings").node(), [
       { name: "node", value: (row) => row.node },
       { name: "grade", value: (row) => order[row.grade], text: (row) => row.grade },
       { name: "what", value: (row) => row.subject }, { name: "finding", value: (row) => row.text },
@@ -39,7 +41,7 @@
       { name: "how to check", value: (row) => row.check || "" },
     ], rows);
     const unread = result.nodes.flatMap((node) => node.unread.map((what) => ({ node: nameOf(node), what })));
-    if (unread.length > 0) table(section(root, "Not read"), [
+    if (unread.length > 0) table(section(root, "Not read").node(), [
       { name: "node", value: (row) => row.node }, { name: "what", value: (row) => row.what }], unread);
   });
 }

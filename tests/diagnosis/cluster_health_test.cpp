@@ -29,8 +29,11 @@ std::vector<NodeReport> reports_of(Machine const& of) {
   return reports;
 }
 
-PciFunction& function(NodeReport& report, std::string const& name) {
-  return report.machine.functions[index(*report.machine.find_function(name))];
+// A link that trained below what both ends could do.
+void narrow(NodeReport& report, std::string const& name, PcieLink link) {
+  auto& function = report.machine.functions[index(*report.machine.find_function(name))];
+  function.max_link = PcieLink{5, 16};
+  function.link = link;
 }
 
 NodeHealth const& node(ClusterHealth const& health, std::string const& name) {
@@ -50,7 +53,7 @@ TEST(ClusterHealth, NodesAsDescribedAreWell) {
 TEST(ClusterHealth, TheNodeWithANarrowLinkIsNamedFirst) {
   auto const of = cluster();
   auto reports = reports_of(of);
-  function(reports[5], "gpu3").link = PcieLink{5, 8};
+  narrow(reports[5], "gpu3", {5, 8});
   auto const health = examine_nodes(of, reports);
   ASSERT_FALSE(health.is_well());
   auto const& worst = health.nodes.front();
@@ -123,7 +126,7 @@ TEST(ClusterHealth, ASlowNodeIsFoundByItsTransfers) {
 TEST(ClusterHealth, IsWrittenForPeopleProgramsAndCi) {
   auto const of = cluster();
   auto reports = reports_of(of);
-  function(reports[0], "gpu0").link = PcieLink{4, 16};
+  narrow(reports[0], "gpu0", {4, 16});
   auto health = examine_nodes(of, reports);
   health.not_measured = "--no-measure";
   auto const json = health_json(health);
