@@ -35,7 +35,8 @@ NodeRun run_on_guests(Machine const& cluster, std::filesystem::path const& writa
   auto const emulator =
       find_emulator({}, [](std::string const& text) { fmt::print(stderr, "lanewise check: {}\n", text); });
   auto const hosts = emu::hosts_of(cluster, std::nullopt);
-  auto options = guest_options(mpirun_command(hosts.size(), MpiUse::Agreement, guest_options_of_mpirun(hosts.size()), program));
+  auto options =
+      guest_options(mpirun_command(hosts.size(), MpiUse::Agreement, guest_options_of_mpirun(hosts.size()), program));
   options.accelerator = emulator.accelerator;
   options.writable = {writable};
   options.limit = kRunLimit;

@@ -50,7 +50,7 @@ struct ClusterHealth {
   std::string cluster;
   std::vector<NodeHealth> nodes;       // worst first, else in their order
   std::size_t figures = 0;             // that were measured
-  std::string not_measured;  // why no times were judged; empty: they were
+  std::string not_measured;            // why no times were judged; empty: they were
   [[nodiscard]] bool is_well() const;  // no node has a finding
 };
 

@@ -208,7 +208,8 @@ std::vector<PartField> nic_fields() {
   f.push_back(scalar("driver", "mlx5, efa, bnxt_re, irdma, rxe, virtio", LANEWISE_MEMBER(nic.driver)));
   f.push_back(
       word("link_layer", "infiniband or ethernet", {"infiniband", "ethernet"}, LANEWISE_MEMBER(nic.link_layer)));
-  f.push_back(word("transport", "protocol of packets; by_link_layer: on Ethernet roce_v2, and tcp where the adapter does no RDMA",
+  f.push_back(word("transport",
+                   "protocol of packets; by_link_layer: on Ethernet roce_v2, and tcp where the adapter does no RDMA",
                    {"by_link_layer", "roce_v1", "roce_v2", "iwarp", "tcp"}, LANEWISE_MEMBER(nic.transport)));
   f.push_back(scalar("verbs", "can do RDMA verbs", LANEWISE_MEMBER(nic.rdma)));
   f.push_back(scalar("gpudirect", "its driver can register GPU memory", LANEWISE_MEMBER(nic.gpudirect)));

@@ -22,7 +22,8 @@ bool is_memory(Place const& place) { return std::holds_alternative<NumaId>(place
 
 void verify_relays_and_nics(Machine const& machine, Step const& step) {
   auto const& way = step.way;
-  require(way.carrier == Carrier::Verbs || way.nic_from || way.nic_to, step, "MPI carries only what crosses the network");
+  require(way.carrier == Carrier::Verbs || way.nic_from || way.nic_to, step,
+          "MPI carries only what crosses the network");
   for (auto const& relay : {way.relay, way.relay_to})
     require(!relay || is_kind(machine, *relay, PciKind::Gpu), step, "a relay is a GPU");
   for (auto const& nic : {way.nic_from, way.nic_to})

@@ -26,7 +26,8 @@ void for_each_piece(MemoryContent const& content, See const& see) {
     auto const count = std::min(kPatternWord - from % kPatternWord, content.bytes - at);
     std::array<std::uint8_t, kPatternWord> expected{};
     if (count == kPatternWord) {
-      auto const word = contributed_word({0, content.first, content.count}, static_cast<std::uint64_t>(from / kPatternWord));
+      auto const word =
+          contributed_word({0, content.first, content.count}, static_cast<std::uint64_t>(from / kPatternWord));
       std::memcpy(expected.data(), &word, kPatternWord);
     } else {
       for (std::int64_t i = 0; i < count; ++i) expected[static_cast<std::size_t>(i)] = byte_at(content, at + i);

@@ -7,8 +7,8 @@
 
 namespace lanewise::hw {
 
-// Memory of a GPU, by its PCI address or, where that is empty, by its number. Throws MissingError when this build has no
-// CUDA, or this machine no such GPU.
+// Memory of a GPU, by its PCI address or, where that is empty, by its number. Throws MissingError when this build has
+// no CUDA, or this machine no such GPU.
 std::unique_ptr<Memory> make_gpu_memory(std::string const& bdf, int gpu, Bytes bytes);
 // Host memory that GPUs copy. Throws MissingError likewise.
 std::unique_ptr<Memory> make_pinned_memory(Bytes bytes, NumaIndex numa);
