@@ -30,6 +30,8 @@ std::vector<ExpectedDifference> differences_unsaid(bool nvml_found, bool cuda_fo
   for (auto const& kind : difference_kind_names())
     list.push_back(
         {.kind = argument(parse_difference_kind(kind)), .reason = "the system does not say it", .second_silent = true});
+  for (auto const* key : {"mpi_messages", "cuda_aware_mpi"})
+    list.push_back({.kind = DifferenceKind::Software, .key = key, .reason = "plans choose it, no system says it"});
   list.push_back({.kind = DifferenceKind::SocketLink, .reason = "no source says how sockets are linked"});
   if (!nvml_found) list.push_back({.kind = DifferenceKind::Nvlink, .reason = "NVML, which says it, was not there"});
   if (!cuda_found)

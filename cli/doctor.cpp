@@ -1,10 +1,11 @@
 // lanewise doctor: examines the nodes of a cluster from processes on them, and says what is wrong with which.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "cli/command_description.hpp"
 #include "cli/difference_options.hpp"
 #include "cli/executor_options.hpp"
 #include "cli/progress.hpp"
@@ -47,11 +48,20 @@ std::string described_node(Session& session) {
     json["cuda"] = found.facts.cuda.probe.found;
     json["findings"] = nlohmann::json::array();
     for (auto const& finding : found.findings)
-      json["findings"].push_back(fmt::format("{}: {}", finding.subjects.front(), finding.text));
+      for (auto const& subject : finding.subjects)
+        json["findings"].push_back(fmt::format("{}: {}", subject, finding.text));
   } catch (Error const& error) {
     json["error"] = error.what();
   }
   return json.dump();
+}
+
+// Whether a note of a discovery is of something that could not be read.
+bool says_unread(std::string_view note) {
+  constexpr std::array<std::string_view, 4> kUnread{"missing:", "could not be read", "cannot be read",
+                                                    "cannot be known"};
+  return std::any_of(kUnread.begin(), kUnread.end(),
+                     [&](std::string_view words) { return note.find(words) != std::string_view::npos; });
 }
 
 NodeReport report_from(std::string const& text, std::string const& host, Session& session) {
@@ -63,7 +73,7 @@ NodeReport report_from(std::string const& text, std::string const& host, Session
   report.machine = session.catalogue.machine_from(SourceText::from_memory(host, json.at("machine").get<std::string>()));
   report.disagreements = json.at("findings").get<std::vector<std::string>>();
   for (auto const& note : json.at("notes").get<std::vector<std::string>>())
-    if (note.starts_with("missing:")) report.unread.push_back(note.substr(sizeof "missing:"));
+    if (says_unread(note)) report.unread.push_back(note);
   report.unsaid = differences_unsaid(json.at("nvml").get<bool>(), json.at("cuda").get<bool>());
   return report;
 }
@@ -147,18 +157,31 @@ void measure_nodes(Session& session, Machine const& cluster, ClusterHealth& heal
   MeasuringObserver watch;
   watch.progress = [&](MeasuringProgress const& now) { progress->at(now.done, now.all, now.what, now.left); };
   watch.skipped = [&](std::string const& why) { progress->say("left out: " + why); };
-  measurement = measure(model, *meter, series, std::move(measurement), watch);
+  watch.save = [&](Measurement const& so_far) { measurement = so_far; };
+  std::exception_ptr failed;  // what was measured until then counts
+  try {
+    measurement = measure(model, *meter, series, Measurement(measurement), watch);
+  } catch (Error const&) {
+    failed = std::current_exception();
+  }
   progress.reset();
   AccuracyContext const context{.machine = [&](Measurement const&) { return cluster; },
                                 .executor = sim::make_executor_if_available,
                                 .catalogue = session.catalogue};
-  add_figures(diagnose(measurement, context), measurement, health);
+  if (!measurement.series.empty()) add_figures(diagnose(measurement, context), measurement, health);
+  if (failed) std::rethrow_exception(failed);
   run_collective(model, health, options);
 }
 
+// The node that an error of a run names first, by its host.
+std::string node_in(std::string_view error, ClusterHealth const& health) {
+  for (auto const& node : health.nodes)
+    if (!node.host.empty() && error.starts_with(node.host + ":")) return node.node;
+  return kEveryNode;
+}
+
 void run(Session& session, DoctorOptions& options) {
-  auto const completion = options.hardware.completion == "events" ? hw::Completion::Events : hw::Completion::Polling;
-  options.hardware.nodes = hw::hardware().join(completion);
+  options.hardware.start();
   auto& nodes = *options.hardware.nodes;
   auto const described = nodes.gather(described_node(session));
   if (!nodes.is_first()) return nodes.serve();
@@ -168,21 +191,29 @@ void run(Session& session, DoctorOptions& options) {
     throw InputError(fmt::format("'{}' is one machine: `lanewise discover --against {}` compares this one with it",
                                  cluster.name, session.machine_name));
   auto health = examined(session, cluster, nodes, described);
+  bool impossible = false;
   try {
     if (options.no_measure)
       health.not_measured = "--no-measure";
     else
       measure_nodes(session, cluster, health, options);
-  } catch (MissingError const& error) {
-    health.not_measured = error.what();
+  } catch (Interrupted const&) {
+    throw;
   } catch (DeviceError const& error) {
     health.not_measured = "a transfer failed";
-    add_finding(health, kEveryNode, {Grade::Fail, FindingOf::Measurement, "a transfer", error.what(), {}});
+    add_finding(health, node_in(error.what(), health),
+                {Grade::Fail, FindingOf::Measurement, "a transfer", error.what(), {}});
+  } catch (Error const& error) {  // something is not here, or no plan can be made: what was found counts
+    health.not_measured = error.what();
+    impossible = true;
   }
   put_result(
       session, "", [&] { return health_json(health); }, [&] { return health_text(health); }, &cluster);
   if (!options.junit.empty()) write_file(options.junit, junit_xml(health));
-  if (!health.is_well()) session.exit_code = ExitCode::ExpectationFailed;
+  if (!health.is_well())
+    session.exit_code = ExitCode::ExpectationFailed;
+  else if (impossible)
+    session.exit_code = ExitCode::Missing;
 }
 
 }  // namespace

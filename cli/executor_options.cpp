@@ -6,8 +6,12 @@
 
 namespace lanewise::cli {
 
-bool HardwareOptions::join() {
+void HardwareOptions::start() {
   nodes = hw::hardware().join(completion == "events" ? hw::Completion::Events : hw::Completion::Polling);
+}
+
+bool HardwareOptions::join() {
+  start();
   if (nodes->is_first()) return true;
   nodes->serve();
   return false;

@@ -15,6 +15,8 @@ struct HardwareOptions {
   std::string completion = "polling";
   std::shared_ptr<hw::Nodes> nodes;  // set by join()
 
+  // Joins the processes that a launcher started, all of which go on.
+  void start();
   // Joins the processes that a launcher started (mpirun, srun). True in the first process, which goes on; false in the
   // others once they have served it, and then the command is done.
   bool join();

@@ -15,6 +15,7 @@
 #include "core/measurement/measuring.hpp"
 #include "core/measurement/new_measurement.hpp"
 #include "core/measurement/repeated_sample.hpp"
+#include "core/plan/shared_host.hpp"
 #include "core/text/percent.hpp"
 #include "core/text/table.hpp"
 #include "hw/hw_library.hpp"
@@ -101,6 +102,10 @@ void run(Session& session, MeasureOptions& options) {
   auto measurement = first_state(session, options, model.machine());
   auto const meter = hw::hardware().make_meter(model, options.hardware.repetition, *options.hardware.nodes);
   measurement.environment.merge(meter->environment());
+  if (auto const shared = measurement.environment.find(kSharedHostKey); shared != measurement.environment.end()) {
+    measurement.doubtful = shared->second + ": the network between them is that host's memory";
+    fmt::print(stderr, "warning: {}; the figures will not count\n", measurement.doubtful);
+  }
   InterruptScope const interruptible;
   std::size_t noisy = 0;
   std::optional<Progress> progress(std::in_place, "figures", points_of(series));

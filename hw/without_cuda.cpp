@@ -25,11 +25,13 @@ std::unique_ptr<Memory> make_gpu_memory(std::string const& /*bdf*/, int /*gpu*/,
 
 std::unique_ptr<Memory> make_pinned_memory(Bytes /*bytes*/, NumaIndex /*numa*/) { throw MissingError(kNotBuilt); }
 
-std::unique_ptr<DeviceSteps> make_device_steps(DeviceWork /*work*/, std::optional<int> /*first_gpu*/) {
+std::unique_ptr<DeviceSteps> make_device_steps(DeviceWork const& /*work*/, std::optional<int> /*first_gpu*/) {
   throw MissingError(kNotBuilt);
 }
 
 int visible_gpus() { return 0; }
+
+void choose_gpu(int /*gpu*/) { throw MissingError(kNotBuilt); }
 
 std::string cuda_text() { return std::string("no: ") + kNotBuilt; }
 

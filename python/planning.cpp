@@ -179,7 +179,7 @@ void bind_plan(py::module_& module) {
             return collective ? text_or_none(to_string(collective->algorithm)) : std::nullopt;
           },
           "How a collective is done: ring, packed_trees, ...; None where the plan is no single collective.")
-      .def("to_json", &json_text, py::call_guard<py::gil_scoped_release>(), "The plan as JSON (plan/2).")
+      .def("to_json", &json_text, py::call_guard<py::gil_scoped_release>(), "The plan as JSON (plan/3).")
       .def(
           "to_dict",
           [](PlannedWork const& self) { return dict_from([&] { return to_json(self.plan, self.machine.machine()); }); },

@@ -6,8 +6,11 @@
 #include <array>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <stdexcept>
+#include <tuple>
 
+#include "core/diagnosis/grading.hpp"
 #include "core/machine/node_split.hpp"
 #include "lanewise/machine/fingerprint.hpp"
 
@@ -34,31 +37,61 @@ Grade grade_of(DifferenceKind kind) {
 
 std::string or_unknown(std::string const& text) { return text.empty() ? "unknown" : text; }
 
-HealthFinding finding_of(MachineDifference const& difference, FindingOf of) {
-  auto const first = or_unknown(difference.first);
-  auto const second = or_unknown(difference.second);
-  auto const subject = difference.subject.empty() ? std::string("the node") : difference.subject;
-  return {
-      grade_of(difference.kind), of, subject, fmt::format("{}: {} instead of {}", difference.key, second, first), {}};
+// "link: gen4 x8 instead of gen5 x16"; of a device that one of the two lacks, which.
+std::string text_of(MachineDifference const& difference, FindingOf of) {
+  constexpr std::string_view kLacks = "absent";
+  auto const* const whose = of == FindingOf::Description ? "the file" : "most others";
+  if (difference.second == kLacks)
+    return fmt::format("{}: missing; {} has {}", difference.key, whose, difference.first);
+  if (difference.first == kLacks)
+    return fmt::format("{}: {}, which {} has not", difference.key, difference.second, whose);
+  return fmt::format("{}: {} instead of {}", difference.key, or_unknown(difference.second),
+                     or_unknown(difference.first));
 }
 
-std::vector<HealthFinding> differences_between(Machine const& reference, NodeReport const& report, FindingOf of) {
+HealthFinding finding_of(MachineDifference const& difference, FindingOf of) {
+  return {grade_of(difference.kind),
+          of,
+          difference.subject.empty() ? "the node" : difference.subject,
+          text_of(difference, of),
+          {}};
+}
+
+std::vector<MachineDifference> differences_between(Machine const& reference, NodeReport const& report) {
   auto comparison = compare_machines(reference, report.machine);
   mark_expected(comparison, report.unsaid);
-  std::vector<HealthFinding> findings;
-  for (auto const& difference : comparison.differences)
-    if (difference.expected.empty()) findings.push_back(finding_of(difference, of));
-  return findings;
+  std::erase_if(comparison.differences, [](auto const& difference) { return !difference.expected.empty(); });
+  return std::move(comparison.differences);
 }
 
-// The node that most others are equal to.
-std::size_t usual_node(std::vector<NodeReport> const& reports) {
-  std::map<std::string, std::size_t> count;
-  for (auto const& report : reports) ++count[fingerprint(report.machine)];
-  std::size_t best = 0;
-  for (std::size_t i = 0; i < reports.size(); ++i)
-    if (count[fingerprint(reports[i].machine)] > count[fingerprint(reports[best].machine)]) best = i;
-  return best;
+bool names(std::vector<MachineDifference> const& differences, MachineDifference const& wanted) {
+  return std::any_of(differences.begin(), differences.end(), [&](MachineDifference const& one) {
+    return one.kind == wanted.kind && one.subject == wanted.subject && one.key == wanted.key;
+  });
+}
+
+std::string fingerprint_without_name(Machine machine) {
+  machine.name.clear();
+  return fingerprint(machine);
+}
+
+// Nodes that the file describes alike.
+std::vector<std::vector<std::size_t>> groups_of(std::vector<std::optional<Machine>> const& described) {
+  std::map<std::string, std::vector<std::size_t>> groups;
+  for (std::size_t i = 0; i < described.size(); ++i)
+    groups[described[i] ? fingerprint_without_name(*described[i]) : std::string()].push_back(i);
+  std::vector<std::vector<std::size_t>> all;
+  for (auto& [print, group] : groups) all.push_back(std::move(group));
+  return all;
+}
+
+// One of more than half of a group, which are equal. Nullopt: there are no such.
+std::optional<std::size_t> usual_node(std::vector<std::size_t> const& group, std::vector<NodeReport> const& reports) {
+  std::map<std::string, std::vector<std::size_t>> equal;
+  for (auto const i : group) equal[fingerprint_without_name(reports[i].machine)].push_back(i);
+  for (auto const& [print, nodes] : equal)
+    if (2 * nodes.size() > group.size()) return nodes.front();
+  return std::nullopt;
 }
 
 bool holds(std::vector<HealthFinding> const& findings, HealthFinding const& wanted) {
@@ -78,15 +111,16 @@ std::vector<HealthFinding> take_common(std::vector<NodeHealth>& nodes) {
   return common;
 }
 
+// Worst first; what every node has comes before all.
 void sort(ClusterHealth& health) {
-  auto const worse = [](Grade a, Grade b) { return a > b; };
   for (auto& node : health.nodes)
     std::stable_sort(node.findings.begin(), node.findings.end(),
-                     [&](HealthFinding const& a, HealthFinding const& b) { return worse(a.grade, b.grade); });
-  std::stable_sort(health.nodes.begin(), health.nodes.end(), [](NodeHealth const& a, NodeHealth const& b) {
-    return std::pair(a.count(Grade::Fail), a.count(Grade::Warn)) >
-           std::pair(b.count(Grade::Fail), b.count(Grade::Warn));
-  });
+                     [](HealthFinding const& a, HealthFinding const& b) { return a.grade > b.grade; });
+  auto const rank = [](NodeHealth const& node) {
+    return std::tuple(node.node == kEveryNode, node.count(Grade::Fail), node.count(Grade::Warn));
+  };
+  std::stable_sort(health.nodes.begin(), health.nodes.end(),
+                   [&](NodeHealth const& a, NodeHealth const& b) { return rank(a) > rank(b); });
 }
 
 // The node of a place: "node3" of "node3/gpu0".
@@ -111,25 +145,37 @@ ClusterHealth examine_nodes(Machine const& cluster, std::vector<NodeReport> cons
   ClusterHealth health;
   health.cluster = cluster.name;
   auto const split = NodeSplit::of(cluster);
-  auto const usual = usual_node(reports);
+  std::vector<std::optional<Machine>> described(reports.size());
+  std::vector<std::vector<MachineDifference>> from_file(reports.size());
   for (std::size_t i = 0; i < reports.size(); ++i) {
     auto const& report = reports[i];
     NodeHealth node{cluster.hosts[i].name, report.host, {}, report.unread};
     for (auto const& text : report.disagreements) {
       auto const colon = text.find(": ");
+      bool const has_subject = colon != std::string::npos;
       node.findings.push_back({Grade::Warn,
                                FindingOf::Node,
-                               colon == std::string::npos ? "" : text.substr(0, colon),
-                               colon == std::string::npos ? text : text.substr(colon + 2),
+                               has_subject ? text.substr(0, colon) : std::string(),
+                               has_subject ? text.substr(colon + 2) : text,
                                {}});
     }
-    if (split)
-      for (auto& finding : differences_between(split->alone(HostId(i)), report, FindingOf::Description))
-        node.findings.push_back(std::move(finding));
-    if (i != usual)
-      for (auto& finding : differences_between(reports[usual].machine, report, FindingOf::Others))
-        if (!holds(node.findings, finding)) node.findings.push_back(std::move(finding));
+    if (split) {
+      described[i] = split->alone(HostId(i));
+      from_file[i] = differences_between(*described[i], report);
+    }
+    for (auto const& difference : from_file[i]) node.findings.push_back(finding_of(difference, FindingOf::Description));
     health.nodes.push_back(std::move(node));
+  }
+  for (auto const& group : groups_of(described)) {
+    auto const usual = usual_node(group, reports);
+    if (!usual) continue;
+    for (auto const i : group)
+      for (auto const& difference : differences_between(reports[*usual].machine, reports[i])) {
+        // Said already; or it is the usual node that differs from the file; or that node does not say.
+        if (names(from_file[i], difference) || names(from_file[*usual], difference) || difference.first.empty())
+          continue;
+        health.nodes[i].findings.push_back(finding_of(difference, FindingOf::Others));
+      }
   }
   if (health.nodes.size() > 1)
     if (auto common = take_common(health.nodes); !common.empty())
@@ -151,36 +197,40 @@ void add_finding(ClusterHealth& health, std::string const& node, HealthFinding f
 void add_figures(Diagnosis const& diagnosis, Measurement const& measurement, ClusterHealth& health) {
   struct Counted {
     std::size_t slow = 0, all = 0;
-    [[nodiscard]] double share() const { return static_cast<double>(slow) / static_cast<double>(all); }
+    [[nodiscard]] double share() const { return all == 0 ? 0 : static_cast<double>(slow) / static_cast<double>(all); }
   };
-  std::vector<MeasuredPoint const*> in_order;
+  std::vector<MeasuredPoint const*> points;
   for (auto const& series : measurement.series)
-    for (auto const& point : series.points) in_order.push_back(&point);
-  std::map<std::string, Counted> nodes;
-  auto const is_slow = [](GradedPoint const& point) {
-    return point.grade != Grade::Pass && point.speed > 0 && point.speed < 1;
-  };
-  auto const count = std::min(diagnosis.points.size(), in_order.size());
+    for (auto const& point : series.points) points.push_back(&point);
+  auto const count = std::min(diagnosis.points.size(), points.size());
   auto const nodes_of = [&](std::size_t i) {
     std::vector<std::string> of;
-    for (auto const& flow : in_order[i]->flows)
+    for (auto const& flow : points[i]->flows)
       for (auto const& place : {flow.from, flow.to})
         if (auto node = node_of(place); std::find(of.begin(), of.end(), node) == of.end())
           of.push_back(std::move(node));
     return of;
   };
-  for (std::size_t i = 0; i < count; ++i)
+  std::map<std::string, Counted> nodes;  // of transfers alone: in a pattern all wait for the slowest
+  for (std::size_t i = 0; i < count; ++i) {
+    if (points[i]->flows.size() > 1) continue;
     for (auto const& node : nodes_of(i)) {
       ++nodes[node].all;
       if (is_slow(diagnosis.points[i])) ++nodes[node].slow;
     }
+  }
+  // The node whose transfers are slow more often than those of the others that took part; else all of these.
+  auto const culprit = [&](std::vector<std::string> const& of) -> std::string {
+    auto const worst = *std::max_element(
+        of.begin(), of.end(), [&](auto const& a, auto const& b) { return nodes[a].share() < nodes[b].share(); });
+    auto const as_bad = std::count_if(
+        of.begin(), of.end(), [&](std::string const& node) { return nodes[node].share() >= nodes[worst].share(); });
+    return as_bad == 1 ? worst : kEveryNode;
+  };
   for (std::size_t i = 0; i < count; ++i) {
     auto const& point = diagnosis.points[i];
-    if (!is_slow(point)) continue;
     auto const of = nodes_of(i);
-    if (of.empty()) continue;
-    auto const culprit = *std::max_element(
-        of.begin(), of.end(), [&](auto const& a, auto const& b) { return nodes[a].share() < nodes[b].share(); });
+    if (!is_slow(point) || of.empty()) continue;
     HealthFinding finding{point.grade,
                           FindingOf::Measurement,
                           fmt::format("{}, {}", point.result.what, exact_text(point.result.bytes)),
@@ -190,10 +240,12 @@ void add_figures(Diagnosis const& diagnosis, Measurement const& measurement, Clu
       auto const& cause = diagnosis.causes[*point.cause].what;
       finding.text += "; " + cause.text;
       finding.check = cause.check;
+    } else if (!point.remark.empty()) {
+      finding.text += "; " + point.remark;
     }
-    add_finding(health, culprit, std::move(finding));
+    add_finding(health, culprit(of), std::move(finding));
   }
-  health.figures = count;
+  health.figures += count;
 }
 
 nlohmann::ordered_json health_json(ClusterHealth const& health) {

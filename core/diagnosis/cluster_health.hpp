@@ -23,7 +23,7 @@ struct NodeReport {
 
 enum class FindingOf : std::uint8_t {
   Node,         // the node disagrees with itself
-  Others,       // it differs from most of the others
+  Others,       // it differs from most of the nodes that the file describes alike
   Description,  // it differs from the cluster's file
   Measurement   // it is slower than it should be, or delivers wrong bytes
 };
@@ -55,9 +55,10 @@ struct ClusterHealth {
 };
 
 // The reports are by node of the cluster. Throws std::invalid_argument if there are not as many.
-// Differences that all nodes have from the description are findings of the first entry, "every node".
+// What all nodes have is a finding of the first entry, kEveryNode.
 ClusterHealth examine_nodes(Machine const& cluster, std::vector<NodeReport> const& reports);
-// Adds what was measured: a slow figure is a finding of the node most of whose figures are slow.
+// Adds what was measured: a slow figure is a finding of the node whose transfers are slow more often than those of the
+// others that took part, or of kEveryNode.
 void add_figures(Diagnosis const& diagnosis, Measurement const& measurement, ClusterHealth& health);
 inline constexpr auto kEveryNode = "every node";
 // Adds a finding to a node or to kEveryNode, and sorts.

@@ -8,6 +8,17 @@
 
 namespace lanewise {
 
+namespace {
+
+void insert_parameter_of(Cap cap, std::set<Parameter>& found) {
+  if (cap == Cap::PeerReads) found.insert(Parameter::RootComplexPeer);
+  if (cap == Cap::CpuCopy) found.insert(Parameter::CoreCopy);
+  if (cap == Cap::BarRead || cap == Cap::BarWrite) found.insert(Parameter::BarAccess);
+  if (cap == Cap::PageMigration) found.insert(Parameter::PageMigration);
+}
+
+}  // namespace
+
 std::vector<Parameter> parameters_of(Plan const& plan, Model const& model) {
   std::set<Parameter> found{Parameter::LinkUtilisation, Parameter::EngineStart, Parameter::HostWork,
                             Parameter::PathLatency};
@@ -30,10 +41,7 @@ std::vector<Parameter> parameters_of(Plan const& plan, Model const& model) {
       if (parameter == Parameter::NvlinkEfficiency) found.insert(Parameter::NvlinkLatency);
       if (parameter == Parameter::NetworkRate) found.insert(Parameter::NetworkLatency);
     }
-    if (demand.cap_reason == Cap::PeerReads) found.insert(Parameter::RootComplexPeer);
-    if (demand.cap_reason == Cap::CpuCopy) found.insert(Parameter::CoreCopy);
-    if (demand.cap_reason == Cap::BarRead || demand.cap_reason == Cap::BarWrite) found.insert(Parameter::BarAccess);
-    if (demand.cap_reason == Cap::PageMigration) found.insert(Parameter::PageMigration);
+    insert_parameter_of(demand.cap_reason, found);
   }
   return {found.begin(), found.end()};
 }

@@ -161,7 +161,7 @@ std::vector<SoftwareField> const& software_fields() {
       flag("fabric_manager", "the NVSwitch fabric manager is running", &Software::fabric_manager),
       flag("imex", "the IMEX service is running, which exports GPU memory to other nodes over NVLink", &Software::imex),
       flag("gpudirect_async", "GPUs ring NICs' doorbells themselves (GPUDirect Async)", &Software::gpudirect_async),
-      flag("mpi_messages", "what crosses the network goes as messages of MPI, also where NICs do RDMA verbs",
+      flag("mpi_messages", "what goes between memories of nodes goes as messages of MPI, also where NICs do RDMA verbs",
            &Software::mpi_messages),
       flag("cuda_aware_mpi", "MPI takes addresses of GPU memory (CUDA-aware MPI)", &Software::cuda_aware_mpi),
       flag("geforce_peer", "a modified driver allows PCIe peer access on products where NVIDIA's refuses it",

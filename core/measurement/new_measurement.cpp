@@ -19,10 +19,16 @@ Measurement new_measurement(Machine const& machine, NewMeasurement const& about)
   measurement.machine = about.machine;
   measurement.source = fmt::format("lanewise measure {}", about.version);
   measurement.date = about.date;
-  measurement.method = fmt::format(
-      "medians of {}; single transfers back to back in one stream between two events, behind a gate; patterns released "
-      "together by a gate on every GPU; every byte checked on the device",
-      about.repeat);
+  measurement.method =
+      machine.hosts.size() > 1
+          ? fmt::format(
+                "medians of {}; single transfers one after the other, of which each begins when the sender knows "
+                "that the one before has arrived; patterns begun together by the nodes' clocks; every byte checked",
+                about.repeat)
+          : fmt::format(
+                "medians of {}; single transfers back to back in one stream between two events, behind a gate; "
+                "patterns released together by a gate on every GPU; every byte checked on the device",
+                about.repeat);
   measurement.grade = "A";
   measurement.environment[kFingerprintKey] = fingerprint(machine);
   return measurement;

@@ -149,7 +149,8 @@ class List {
     }
     sweep({.name = name}, pairs);
     std::vector<Bytes> const large{kSizes.begin() + 4, kSizes.end()};
-    for (auto const op : {Op::Write, Op::Read, Op::Send})
+    auto const ops = what == "hosts" ? std::vector{Op::Write, Op::Read, Op::Send} : std::vector{Op::Write};
+    for (auto const op : ops)  // what GPUs stage is written only
       add({.name = fmt::format("{}-by-{}", name, to_string(op)), .op = op}, each(pairs, large));
     add({.name = name + "-both-ways"}, both_ways(pairs, kBothWays));
   }

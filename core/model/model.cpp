@@ -91,8 +91,8 @@ std::optional<Bytes> Model::rendezvous_from(Place const& from, Place const& to, 
   if (!way.nic_from || !way.nic_to || (way.mechanism != Mechanism::Rdma && way.mechanism != Mechanism::Gdr))
     return std::nullopt;
   if (way.carrier == Carrier::Mpi && through_sockets(machine(), way)) return overheads::kSocketEager;
-  auto const latency =
-      way.carrier == Carrier::Mpi ? lower(from, to, Bytes(1), Op::Send, way).latency() : demand.latency();
+  // By MPI the demand has the messages of one of the two protocols already.
+  auto const latency = way.carrier == Carrier::Mpi ? lower(from, to, Bytes(1), Op::Send, way).path : demand.latency();
   auto const rate = eager_copy_rate(machine(), assumed_, from, to);
   return Bytes(static_cast<std::int64_t>(std::min(2 * latency.value() * rate.value(), kMaxBytes)));
 }

@@ -201,10 +201,13 @@ class WayEnumerator {
   [[nodiscard]] std::vector<Carrier> carriers(PciId nic_from, PciId nic_to) const {
     std::vector<Carrier> carriers{Carrier::Verbs};
     for (auto const nic : {nic_from, nic_to}) {
-      if (machine_.at(machine_.host_of(nic)).software.mpi_messages) return {Carrier::Mpi};
       auto const* part = machine_.part_of(nic);
       if (part != nullptr && !part->nic.rdma) carriers = {Carrier::Verbs, Carrier::Mpi};
     }
+    if (carriers.size() > 1) return carriers;
+    if (request_.carrier) return {*request_.carrier};
+    for (auto const nic : {nic_from, nic_to})
+      if (machine_.at(machine_.host_of(nic)).software.mpi_messages) return {Carrier::Mpi};
     return carriers;
   }
 

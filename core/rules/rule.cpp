@@ -41,6 +41,8 @@ std::span<std::string_view const> ids_of(Mechanism mechanism) {
                                                          "MPI-MESSAGES"};
   static constexpr std::array<std::string_view, 6> kNetStaged{"DEVICE-OFF", "GPU-RUNTIME", "ATOMIC-STAGED",
                                                               "NET-NONE",   "NET-VERBS",   "MPI-MESSAGES"};
+  static constexpr std::array<std::string_view, 5> kStorageStaged{"DEVICE-OFF", "GPU-RUNTIME", "ATOMIC-STAGED",
+                                                                  "NET-NONE", "NET-VERBS"};
   static constexpr std::array<std::string_view, 21> kGdr{"DEVICE-OFF",
                                                          "ATOMIC-STAGED",
                                                          "NET-NONE",
@@ -99,9 +101,8 @@ std::span<std::string_view const> ids_of(Mechanism mechanism) {
     case Mechanism::NvlinkRelay: return kRelay;
     case Mechanism::PcieP2p: return kPcie;
     case Mechanism::HostDma: return kHostDma;
-    case Mechanism::SharedHost:     // the other device may be a NIC
-    case Mechanism::StorageStaged:  // the drive may be another node's
-      return kNetStaged;
+    case Mechanism::StorageStaged: return kStorageStaged;  // the drive may be another node's
+    case Mechanism::SharedHost: return kNetStaged;         // the other device may be a NIC
     case Mechanism::HostStaged: return kStaged;
     case Mechanism::BarCopy: return kBar;
     case Mechanism::Rdma: return kRdma;

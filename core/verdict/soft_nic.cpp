@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/plan/shared_host.hpp"
+#include "lanewise/verdict/verdict.hpp"
 
 namespace lanewise {
 namespace {
@@ -31,6 +32,8 @@ std::string timing_exclusion(Plan const& plan, Machine const& machine) {
 }
 
 std::string timing_exclusion(Trace const& trace) {
+  if (auto const started = trace.environment.find(kNodesEnvironmentKey); started != trace.environment.end())
+    return fmt::format("the nodes were {}", started->second);
   auto const shared = trace.environment.find(kSharedHostKey);
   if (shared == trace.environment.end()) return {};
   return fmt::format("{}: the network between them is that host's memory", shared->second);

@@ -58,6 +58,8 @@ std::string health_text(ClusterHealth const& health) {
   text += health.not_measured.empty()
               ? fmt::format("{} between nodes measured\n", counted(health.figures, "figure", "figures"))
               : fmt::format("times were not judged: {}\n", health.not_measured);
+  if (health.is_well() && health.figures == 0 && !health.not_measured.empty())
+    return text + fmt::format("{} of {}: nothing differs\n", counted(nodes, "node", "nodes"), health.cluster);
   if (health.is_well())
     return text + fmt::format("{} of {}: nothing is wrong\n", counted(nodes, "node", "nodes"), health.cluster);
   return text + fmt::format("{} of {}: {}, {}\n", counted(nodes, "node", "nodes"), health.cluster,

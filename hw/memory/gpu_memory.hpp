@@ -13,4 +13,10 @@ std::unique_ptr<Memory> make_gpu_memory(std::string const& bdf, int gpu, Bytes b
 // Host memory that GPUs copy. Throws MissingError likewise.
 std::unique_ptr<Memory> make_pinned_memory(Bytes bytes, NumaIndex numa);
 
+// How many GPUs this process sees.
+int visible_gpus();
+// The GPU, by its number, that stands for all of this process where a call to CUDA needs one, such as pinning memory.
+// Throws likewise.
+void choose_gpu(int gpu);
+
 }  // namespace lanewise::hw

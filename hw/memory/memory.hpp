@@ -14,7 +14,8 @@
 
 namespace lanewise::hw {
 
-// Copies chunk by chunk between a memory and host memory, in the order begun, several at a time.
+// Copies chunk by chunk between a memory and a ring, in host memory or another GPU's, in the order begun, several at a
+// time.
 class Copier {
  public:
   Copier() = default;
@@ -22,10 +23,10 @@ class Copier {
   Copier& operator=(Copier const&) = delete;
   virtual ~Copier() = default;
 
-  // Begin a copy from the memory's `offset` to `host`, from `host` to there, or the addition of elements of 4 bytes at
-  // `source`, in host memory or in memory like this, to those there.
-  virtual void copy_out(std::byte* host, std::size_t offset, std::size_t bytes) = 0;
-  virtual void copy_in(std::byte const* host, std::size_t offset, std::size_t bytes) = 0;
+  // Begin a copy from the memory's `offset` to the ring, from the ring to there, or the addition of elements of 4 bytes
+  // at `source`, in host memory or in memory like this, to those there.
+  virtual void copy_out(std::byte* ring, std::size_t offset, std::size_t bytes) = 0;
+  virtual void copy_in(std::byte const* ring, std::size_t offset, std::size_t bytes) = 0;
   virtual void add(std::byte const* source, std::size_t offset, std::size_t bytes) = 0;
   // How many of those begun have ended, oldest first. Throws DeviceError.
   [[nodiscard]] virtual std::int64_t completed() = 0;

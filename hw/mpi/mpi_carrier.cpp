@@ -5,6 +5,7 @@
 #include <mpi-ext.h>
 #endif
 
+#include <cerrno>
 #include <optional>
 #include <thread>
 
@@ -31,10 +32,14 @@ class MpiCarrier : public NetworkCarrier {
   explicit MpiCarrier(Group& group) : group_(group) {}
   MpiCarrier(MpiCarrier const&) = delete;
   MpiCarrier& operator=(MpiCarrier const&) = delete;
-  ~MpiCarrier() override { close(); }
+  ~MpiCarrier() override { close(End::Clean); }
 
   std::vector<std::string> open(NetworkPlan const& plan, Layout const& layout) override {
     layout_ = &layout;
+    if (has_abandoned_)
+      throw DeviceError(
+          group_.about(), EBUSY,
+          "messages of an earlier run are still under way, and would arrive in this one's memory: start again");
     for (std::size_t i = 0; i < plan.steps.size(); ++i) {
       auto const& step = plan.steps[i];
       bool const reaches_gpu = !layout.steps[i].links.empty() && ((step.from.gpu >= 0 && step.ring_from.empty()) ||
@@ -63,22 +68,22 @@ class MpiCarrier : public NetworkCarrier {
     return *transport_;
   }
 
-  void close() noexcept override {
-    bool const clean = !transport_ || transport_->is_idle();
+  void close(End end) noexcept override {
+    if (transport_ && transport_->end() == MpiTransport::Messages::Abandoned) has_abandoned_ = true;
     transport_.reset();
-    if (clean) return;
-    headers_ = payloads_ = answers_ = MPI_COMM_NULL;
+    if (end == End::Failed) headers_ = payloads_ = answers_ = MPI_COMM_NULL;
   }
 
  private:
   // All processes call it together; one that is stopped meanwhile does not hold the others.
-  static MPI_Comm duplicate() {
+  [[nodiscard]] MPI_Comm duplicate() {
     MPI_Comm made = MPI_COMM_NULL;
     MPI_Request request = MPI_REQUEST_NULL;
     check_mpi(MPI_Comm_idup(MPI_COMM_WORLD, &made, &request), "MPI_Comm_idup");
     for (int done = 0; done == 0;) {
       check_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
       throw_if_interrupted();
+      if (group_.failed_elsewhere()) throw DeviceError("MPI_Comm_idup", ECANCELED, "another process failed");
       if (done == 0) std::this_thread::yield();
     }
     check_mpi(MPI_Comm_set_errhandler(made, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
@@ -90,6 +95,7 @@ class MpiCarrier : public NetworkCarrier {
   // Never freed but by MPI_Finalize: a process that has failed would not come to the end of that.
   MPI_Comm headers_ = MPI_COMM_NULL, payloads_ = MPI_COMM_NULL, answers_ = MPI_COMM_NULL;
   std::optional<MpiTransport> transport_;
+  bool has_abandoned_ = false;  // messages of a run that failed
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
@@ -24,7 +25,7 @@ constexpr QueueDepth kDepth{64, 64};
 // How long the end of a transport waits for messages that cannot be taken back.
 constexpr std::chrono::milliseconds kPatience{500};
 
-std::byte* at(std::uint64_t address) { return reinterpret_cast<std::byte*>(address); }
+std::byte* at(std::uint64_t address) { return std::bit_cast<std::byte*>(address); }
 
 }  // namespace
 
@@ -45,10 +46,9 @@ MpiTransport::MpiTransport(Layout const& layout, int rank, std::vector<std::stri
   }
 }
 
-// After a failure messages may still be under way. What can be taken back is, and the rest gets a moment to end; then
-// it is left to MPI, and its communicators are not used again.
-MpiTransport::~MpiTransport() {
-  std::vector<MPI_Request> left = slot_requests_;
+MpiTransport::Messages MpiTransport::end() noexcept {
+  auto left = slot_requests_;
+  left.insert(left.end(), given_up_.begin(), given_up_.end());
   for (auto const& [of, queue] : queues_) {
     for (auto const& arrival : queue.arriving) left.push_back(arrival.request);
     for (auto const& posted : queue.posted) left.push_back(posted.request);
@@ -57,12 +57,20 @@ MpiTransport::~MpiTransport() {
     if (request != MPI_REQUEST_NULL) MPI_Cancel(&request);
   for (auto const& sent : outgoing_) left.push_back(sent.request);
   auto const until = std::chrono::steady_clock::now() + kPatience;
+  bool abandoned = in_barrier_;
   for (auto& request : left)
     while (request != MPI_REQUEST_NULL) {
       int ended = 0;
       if (MPI_Test(&request, &ended, MPI_STATUS_IGNORE) != MPI_SUCCESS) break;
-      if (ended == 0 && std::chrono::steady_clock::now() > until) MPI_Request_free(&request);
+      if (ended != 0 || std::chrono::steady_clock::now() < until) continue;
+      abandoned = true;
+      break;
     }
+  if (!abandoned) return Messages::Ended;
+  // MPI may still read and write these.
+  (void)new auto(std::move(outgoing_));
+  (void)new auto(std::move(slots_));
+  return Messages::Abandoned;
 }
 
 int MpiTransport::other_end(LinkId link) const {
@@ -292,8 +300,12 @@ bool MpiTransport::ended() {
 }
 
 void MpiTransport::abort(LinkId link) {
-  for (auto& [of, queue] : queues_)
-    if (of.first == link) queue = {};
+  for (auto& [of, queue] : queues_) {
+    if (of.first != link) continue;
+    for (auto const& arrival : queue.arriving) given_up_.push_back(arrival.request);
+    for (auto const& posted : queue.posted) given_up_.push_back(posted.request);
+    queue = {};
+  }
 }
 
 std::string MpiTransport::text(LinkId link, int /*queue*/) const {

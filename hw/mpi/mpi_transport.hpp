@@ -30,7 +30,7 @@ class MpiTransport : public MessageTransport {
                MPI_Comm payloads, MPI_Comm answers);
   MpiTransport(MpiTransport const&) = delete;
   MpiTransport& operator=(MpiTransport const&) = delete;
-  ~MpiTransport() override;
+  ~MpiTransport() override = default;
 
   [[nodiscard]] int queues(LinkId link) const override;
   [[nodiscard]] QueueDepth depth(LinkId link) const override;
@@ -42,8 +42,10 @@ class MpiTransport : public MessageTransport {
   std::vector<std::pair<LinkId, std::string>> lost_links() override { return {}; }
   void abort(LinkId link) override;
   [[nodiscard]] std::string text(LinkId link, int queue) const override;
-  // Whether every message of this process has ended, so that its memory may be freed.
-  [[nodiscard]] bool is_idle() const;
+  // Takes back what is under way, and gives the rest a moment to end. Abandoned: something has not, and may still write
+  // to memory. Nothing else may be called then.
+  enum class Messages : std::uint8_t { Ended, Abandoned };
+  Messages end() noexcept;
 
  private:
   enum class Kind : std::uint32_t { Write, Send, Read, Acknowledgement };
@@ -93,6 +95,7 @@ class MpiTransport : public MessageTransport {
   Queue& queue_of(LinkId link, int queue) { return queues_[{link, queue}]; }
   void send_header(int rank, Header const& header, std::byte const* bytes);
   std::uint32_t next_tag();
+  [[nodiscard]] bool is_idle() const;
   void listen(std::size_t slot);
   void take_headers();
   void on_header(int rank, Header const& header, std::byte const* bytes);
@@ -111,6 +114,7 @@ class MpiTransport : public MessageTransport {
   std::vector<MPI_Request> slot_requests_;
   std::size_t next_slot_ = 0;  // the one that the next header arrives in
   std::deque<Outgoing> outgoing_;
+  std::vector<MPI_Request> given_up_;  // of links that were
   MPI_Request barrier_ = MPI_REQUEST_NULL;
   bool in_barrier_ = false;
 };

@@ -20,7 +20,7 @@ struct MemoryKeys {
   std::uint32_t remote = 0;
 };
 
-// All processes of a plan call these together, in this order, and exchange what the calls return.
+// All processes of a plan call these in this order, keys() for each of its ends, and exchange what the calls return.
 class NetworkCarrier {
  public:
   NetworkCarrier() = default;
@@ -38,8 +38,10 @@ class NetworkCarrier {
   virtual std::string addresses() = 0;
   // Connects with the addresses of all processes, by rank. The transport is valid until close().
   virtual MessageTransport& connect(std::vector<std::string> const& addresses) = 0;
-  // Ends the connections; memory stays known. Also after a failure of any of these.
-  virtual void close() noexcept = 0;
+  // Ends the connections; memory stays known. `End::Failed`: a run or one of these calls has failed, in all processes,
+  // so messages may still be under way.
+  enum class End : std::uint8_t { Clean, Failed };
+  virtual void close(End end) noexcept = 0;
 };
 
 inline constexpr auto* kNoVerbs =

@@ -44,8 +44,6 @@ struct DeviceWork {
 
 // `first_gpu`: the number of the node's first GPU among those that this process sees, where several nodes share a host.
 // Throws MissingError where this build has no CUDA or this host not the GPUs, PlanError for a step that is not run.
-std::unique_ptr<DeviceSteps> make_device_steps(DeviceWork work, std::optional<int> first_gpu);
-// How many GPUs this process sees.
-int visible_gpus();
+std::unique_ptr<DeviceSteps> make_device_steps(DeviceWork const& work, std::optional<int> first_gpu);
 
 }  // namespace lanewise::hw

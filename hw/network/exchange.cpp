@@ -29,6 +29,11 @@ std::string without_code(DeviceError const& error) {
   return text;
 }
 
+// An error's text may be of a driver, in any encoding.
+std::string text_of(Outcome const& outcome) {
+  return nlohmann::json(outcome).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
 Outcome run_part(std::function<std::string()> const& part) {
   try {
     throw_if_interrupted();
@@ -39,7 +44,7 @@ Outcome run_part(std::function<std::string()> const& part) {
     return {Kind::Device, error.code(), without_code(error)};
   } catch (Interrupted const& error) {
     return {Kind::Interrupted, 0, error.what()};
-  } catch (Error const& error) {
+  } catch (std::exception const& error) {  // whatever it is: the others must not wait for this process
     return {Kind::Plan, 0, error.what()};
   }
 }
@@ -60,8 +65,7 @@ std::vector<std::string> exchange(Group& group, std::function<std::string()> con
   auto const mine = run_part(part);
   if (mine.kind != Kind::Fine && mine.code != ECANCELED) group.announce_failure();
   std::vector<Outcome> all;
-  for (auto const& text : group.all_gather(nlohmann::json(mine).dump()))
-    all.push_back(nlohmann::json::parse(text).get<Outcome>());
+  for (auto const& text : group.all_gather(text_of(mine))) all.push_back(nlohmann::json::parse(text).get<Outcome>());
   // Reports the cause first: a process with ECANCELED only stopped because another failed.
   for (auto const cancelled : {false, true})
     for (std::size_t rank = 0; rank < all.size(); ++rank)

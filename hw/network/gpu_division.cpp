@@ -8,10 +8,12 @@
 
 namespace lanewise::hw {
 
-std::size_t node_of(int rank, std::vector<std::vector<int>> const& ranks) {
-  for (std::size_t node = 0; node < ranks.size(); ++node)
-    if (std::find(ranks[node].begin(), ranks[node].end(), rank) != ranks[node].end()) return node;
-  throw MissingError(fmt::format("process {} is of no node", rank));
+bool shares_host(std::vector<std::vector<int>> const& ranks, Group const& group) {
+  auto const& here = group.hosts()[static_cast<std::size_t>(group.rank())];
+  auto const nodes = std::count_if(ranks.begin(), ranks.end(), [&](std::vector<int> const& of_node) {
+    return group.hosts()[static_cast<std::size_t>(of_node.front())] == here;
+  });
+  return nodes > 1;
 }
 
 std::optional<int> first_gpu_of(NetworkPlan const& plan, std::vector<std::vector<int>> const& ranks, Group const& group,

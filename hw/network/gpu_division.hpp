@@ -15,7 +15,7 @@ namespace lanewise::hw {
 std::optional<int> first_gpu_of(NetworkPlan const& plan, std::vector<std::vector<int>> const& ranks, Group const& group,
                                 int visible);
 
-// The node of a rank.
-std::size_t node_of(int rank, std::vector<std::vector<int>> const& ranks);
+// Whether another node has this process's host too.
+bool shares_host(std::vector<std::vector<int>> const& ranks, Group const& group);
 
 }  // namespace lanewise::hw

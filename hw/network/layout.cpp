@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "hw/nodes/group.hpp"
+
 namespace lanewise::hw {
 namespace {
 
@@ -22,8 +24,8 @@ class LayoutBuilder {
 
  private:
   void add(NetworkStep const& step, std::size_t number) {
-    // Buffers are memory of a node's first process.
-    bool const is_shared = step.reads.buffer >= 0;
+    // Buffers are memory of a node's first process, which runs the steps of its GPUs too.
+    bool const is_shared = step.reads.buffer >= 0 || step.verb == Verb::Device;
     auto const rank_at = [&](std::size_t node) {
       return is_shared ? ranks_[node].front() : ranks_[node][number % ranks_[node].size()];
     };
@@ -73,13 +75,8 @@ class LayoutBuilder {
   void connect(int a, int b) {
     for (auto const& link : layout_.links)
       if (!link.for_messages && std::minmax(link.ranks[0], link.ranks[1]) == std::minmax(a, b)) return;
-    auto const [of_a, of_b] = pair_of(node_of(a), node_of(b));
+    auto const [of_a, of_b] = pair_of(node_of(a, ranks_), node_of(b, ranks_));
     append({{a, b}, {of_a, of_b}, 1, false});
-  }
-  [[nodiscard]] std::size_t node_of(int rank) const {
-    for (std::size_t node = 0; node < ranks_.size(); ++node)
-      if (std::find(ranks_[node].begin(), ranks_[node].end(), rank) != ranks_[node].end()) return node;
-    return 0;
   }
   // A pair of NICs with the same number in both nodes, preferably NICs that the plan uses anyway.
   [[nodiscard]] std::pair<std::size_t, std::size_t> pair_of(std::size_t a, std::size_t b) const {

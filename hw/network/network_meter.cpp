@@ -40,6 +40,4 @@ Sample NetworkMeter::sample_of(std::vector<Step> steps, int share) {
   return repeated_sample(repetition_.warm_up, repetition_.repeat, [&] { return run->once().makespan.value() / share; });
 }
 
-std::map<std::string, std::string> NetworkMeter::environment() const { return {{"executor", "nodes"}}; }
-
 }  // namespace lanewise::hw

@@ -11,14 +11,15 @@ namespace lanewise::hw {
 
 class NetworkMeter : public Meter {
  public:
-  // `executor` runs plans on the nodes. Both must outlive this.
-  NetworkMeter(Model const& model, Repetition repetition, std::unique_ptr<Executor> executor)
-      : model_(model), repetition_(repetition), executor_(std::move(executor)) {}
+  // `executor` runs plans on the nodes; `environment` says what they are. The model must outlive this.
+  NetworkMeter(Model const& model, Repetition repetition, std::unique_ptr<Executor> executor,
+               std::map<std::string, std::string> environment)
+      : model_(model), repetition_(repetition), executor_(std::move(executor)), environment_(std::move(environment)) {}
 
   // Transfers in a row wait for one another, so each has its whole latency.
   Sample alone(Step const& step) override;
   Sample together(std::vector<Step> const& steps) override;
-  [[nodiscard]] std::map<std::string, std::string> environment() const override;
+  [[nodiscard]] std::map<std::string, std::string> environment() const override { return environment_; }
 
  private:
   [[nodiscard]] Sample sample_of(std::vector<Step> steps, int share);
@@ -26,6 +27,7 @@ class NetworkMeter : public Meter {
   Model const& model_;
   Repetition repetition_;
   std::unique_ptr<Executor> executor_;
+  std::map<std::string, std::string> environment_;
 };
 
 }  // namespace lanewise::hw

@@ -21,6 +21,17 @@ constexpr char const* kEnd = "end";
 
 std::string joined(std::vector<std::string> const& texts) { return fmt::format("{}", fmt::join(texts, "; ")); }
 
+// "2 nodes on vm"; empty: each node has a host of its own.
+std::string shared_hosts(Group const& group, std::size_t nodes) {
+  std::map<std::string, std::size_t> nodes_of_host;
+  for (auto const& ranks : ranks_of_nodes(group.hosts(), nodes))
+    ++nodes_of_host[group.hosts()[static_cast<std::size_t>(ranks.front())]];
+  std::vector<std::string> shared;
+  for (auto const& [host, count] : nodes_of_host)
+    if (count > 1) shared.push_back(fmt::format("{} nodes on {}", count, host));
+  return joined(shared);
+}
+
 RunTimes times_of(NetworkSample const& sample) {
   RunTimes times;
   for (auto const& span : sample.spans) {
@@ -73,8 +84,11 @@ class NetworkExecutor : public Executor {
   }
 
   std::unique_ptr<RepeatableRun> prepare(Plan const& plan) override {
-    constexpr Repetition kOnce{0, 1};
-    return std::make_unique<NetworkRuns>(plan, make_network_plan(plan, model_, kOnce, completion_), group_, process_);
+    auto lowered = make_network_plan(plan, model_, {0, 0}, completion_);
+    group_.broadcast(to_text(lowered));
+    process_.run(lowered);  // what cannot run here is refused now
+    lowered.repeat = 1;
+    return std::make_unique<NetworkRuns>(plan, std::move(lowered), group_, process_);
   }
   [[nodiscard]] bool is_exact() const override { return false; }
 
@@ -88,13 +102,8 @@ class NetworkExecutor : public Executor {
         {"devices", joined(result.devices)},
     };
     if (!result.faults.empty()) environment["faults"] = joined(result.faults);
-    std::map<std::string, std::size_t> nodes_of_host;
-    for (auto const& ranks : ranks_of_nodes(group_.hosts(), model_.machine().hosts.size()))
-      ++nodes_of_host[group_.hosts()[static_cast<std::size_t>(ranks.front())]];
-    std::vector<std::string> shared;
-    for (auto const& [host, nodes] : nodes_of_host)
-      if (nodes > 1) shared.push_back(fmt::format("{} nodes on {}", nodes, host));
-    if (!shared.empty()) environment[kSharedHostKey] = joined(shared);
+    if (auto shared = shared_hosts(group_, model_.machine().hosts.size()); !shared.empty())
+      environment[kSharedHostKey] = std::move(shared);
     return environment;
   }
 
@@ -148,7 +157,11 @@ class NetworkNodes : public Nodes {
   }
 
   std::unique_ptr<Meter> make_meter(Model const& model, Repetition repetition) override {
-    return std::make_unique<NetworkMeter>(model, repetition, make_executor(model, repetition));
+    std::map<std::string, std::string> environment{
+        {"processes", fmt::format("{}, {}", group_->size(), group_->about())}};
+    if (auto shared = shared_hosts(*group_, model.machine().hosts.size()); !shared.empty())
+      environment[kSharedHostKey] = std::move(shared);
+    return std::make_unique<NetworkMeter>(model, repetition, make_executor(model, repetition), std::move(environment));
   }
 
  private:

@@ -35,6 +35,8 @@ namespace {
 constexpr std::int64_t kRingSlots = 4;
 constexpr std::int64_t kMaxRingSlots = 32;
 constexpr std::int64_t kRingBytes = std::int64_t{4} << 20;
+constexpr std::int64_t kMaxSharedBytes = std::int64_t{1} << 30;  // of a request of verbs and of MPI's: below 2 GiB
+constexpr std::int64_t kVectorBytes = 16;                        // bytes that kernels move at a time
 
 class NetworkLowering {
  public:
@@ -98,6 +100,15 @@ class NetworkLowering {
     return memory;
   }
 
+  // Kernels fill and check whole vectors.
+  static void refuse_cuts(Buffer const& buffer, std::vector<Content> const& contents) {
+    for (auto const& content : contents)
+      for (auto const cut : {content.at, content.from})
+        if (cut.value() % kVectorBytes != 0)
+          throw PlanError(fmt::format("{}: on GPUs all cuts are at multiples of {} bytes, not at {}", buffer.name,
+                                      kVectorBytes, cut.value()));
+  }
+
   void add_buffers() {
     auto const before = initial_contents(plan_);
     auto const after = expected_contents(plan_);
@@ -109,6 +120,8 @@ class NetworkLowering {
     };
     for (std::size_t i = 0; i < plan_.buffers.size(); ++i) {
       auto const& buffer = plan_.buffers[i];
+      if (gpu_at(machine_, buffer.at))
+        for (auto const* contents : {&before[i], &after[i]}) refuse_cuts(buffer, *contents);
       lowered_.buffers.push_back({buffer.name, index(machine_.host_of(buffer.at)), memory(buffer.at),
                                   std::max<std::int64_t>(1, buffer.bytes.value()), lowered(before[i]),
                                   lowered(after[i])});
@@ -117,7 +130,8 @@ class NetworkLowering {
 
   // MPI and verbs are never mixed: neither makes progress while a process waits for the other.
   void set_carrier() {
-    std::optional<std::string> by_verbs, by_mpi;
+    std::optional<std::string> by_verbs;
+    std::optional<std::string> by_mpi;
     for (auto const& step : plan_.steps)
       if (step.way.nic_from || step.way.nic_to) (step.way.carrier == Carrier::Mpi ? by_mpi : by_verbs) = step.transfer;
     if (by_verbs && by_mpi)
@@ -125,7 +139,15 @@ class NetworkLowering {
           fmt::format("step '{}' goes by verbs and step '{}' by MPI; hardware runs one of them in a plan: say `--set "
                       "software.mpi_messages=on`",
                       *by_verbs, *by_mpi));
-    if (by_mpi) lowered_.carrier = Carrier::Mpi;
+    // Where nothing crosses the network, nodes still tell one another what has ended.
+    if (by_mpi || (!by_verbs && !does_verbs())) lowered_.carrier = Carrier::Mpi;
+  }
+  [[nodiscard]] bool does_verbs() const {
+    auto const nics = machine_.all(PciKind::Nic);
+    return !nics.empty() && std::all_of(nics.begin(), nics.end(), [&](PciId nic) {
+      auto const* part = machine_.part_of(nic);
+      return part != nullptr && part->nic.rdma && !machine_.at(machine_.host_of(nic)).software.mpi_messages;
+    });
   }
 
   static NetworkRegion region(std::optional<Region> const& region) {
@@ -260,6 +282,8 @@ class NetworkLowering {
     auto const chosen = model_.lower(step.from, step.to, step.bytes, step.op, way).chunk;
     lowered.chunk = whole || chosen <= Bytes(0) ? lowered.bytes : std::min(chosen.value(), lowered.bytes);
     auto const slots = std::clamp(kRingBytes / lowered.chunk, kRingSlots, kMaxRingSlots);
+    if (whole && lowered.bytes > kMaxSharedBytes) refuse(step, "a single buffer is run up to 1 GiB");
+    if (step.reduces && lowered.chunk % kVectorBytes != 0) refuse(step, "chunks of a sum are multiples of 16 bytes");
     lowered.slots = whole ? 1 : std::min(slots, (lowered.bytes + lowered.chunk - 1) / lowered.chunk);
     bool const from_gpu = lowered.from.gpu >= 0;
     bool const to_gpu = lowered.to.gpu >= 0;

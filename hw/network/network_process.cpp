@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <exception>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "core/plan/dag.hpp"
+#include "hw/memory/gpu_memory.hpp"
 #include "hw/memory/pattern.hpp"
 #include "hw/network/exchange.hpp"
 #include "hw/network/gpu_division.hpp"
@@ -38,13 +40,17 @@ std::uint64_t address_of(std::byte const* data) { return reinterpret_cast<std::u
 // Ends the connections of a run, whatever it comes to.
 class ConnectionScope {
  public:
-  explicit ConnectionScope(NetworkCarrier& carrier) : carrier_(carrier) {}
+  explicit ConnectionScope(NetworkCarrier& carrier) : carrier_(carrier), exceptions_(std::uncaught_exceptions()) {}
   ConnectionScope(ConnectionScope const&) = delete;
   ConnectionScope& operator=(ConnectionScope const&) = delete;
-  ~ConnectionScope() { carrier_.close(); }
+  ~ConnectionScope() {
+    bool const failed = std::uncaught_exceptions() > exceptions_;
+    carrier_.close(failed ? NetworkCarrier::End::Failed : NetworkCarrier::End::Clean);
+  }
 
  private:
   NetworkCarrier& carrier_;
+  int exceptions_;
 };
 
 }  // namespace
@@ -71,12 +77,14 @@ NetworkResult NetworkProcess::run(NetworkPlan const& plan) {
   PreparedPlan prepared;
   std::optional<ConnectionScope> connections;
   auto const keys = exchange(group_, [&] {
-    first_gpu_ = first_gpu_of(plan, ranks, group_, visible_gpus());
     if (!layout.links.empty()) {
       prepared.carrier = &carriers_.of(plan.carrier);
       connections.emplace(*prepared.carrier);
       prepared.devices = prepared.carrier->open(plan, layout);
     }
+    shares_host_ = shares_host(ranks, group_);
+    first_gpu_ = first_gpu_of(plan, ranks, group_, visible_gpus());
+    if (plan.uses_gpus[node_of(group_.rank(), ranks)]) choose_gpu(first_gpu_.value_or(0));
     memory_.release_all();
     allocate_buffers(plan, layout, prepared);
     return allocate_steps(plan, layout, prepared);
@@ -133,8 +141,7 @@ NetworkResult NetworkProcess::run(NetworkPlan const& plan) {
 // several nodes share a host.
 NetworkMemory NetworkProcess::memory_here(NetworkMemory where, NetworkPlan const& plan) const {
   bool const soft = std::all_of(plan.nics.begin(), plan.nics.end(), [](NetworkNic const& nic) { return nic.soft; });
-  bool const stands_in = soft || plan.carrier == Carrier::Mpi || first_gpu_;
-  if (stands_in && !std::filesystem::exists(fmt::format("/sys/devices/system/node/node{}", where.numa)))
+  if ((soft || shares_host_) && !std::filesystem::exists(fmt::format("/sys/devices/system/node/node{}", where.numa)))
     where.numa = -1;
   if (first_gpu_ && where.gpu >= 0) {
     where.gpu += *first_gpu_;
@@ -253,7 +260,7 @@ std::unique_ptr<DeviceSteps> NetworkProcess::make_gpu_steps(NetworkPlan const& p
   }
   for (auto const id : topological_order(dag_of_after(plan.steps)))
     if (in_node[index(id)]) work.order.push_back(*in_node[index(id)]);
-  return make_device_steps(std::move(work), first_gpu_);
+  return make_device_steps(work, first_gpu_);
 }
 
 void NetworkProcess::clear_targets(NetworkPlan const& plan, PreparedPlan& prepared) {

@@ -34,7 +34,7 @@ class NetworkProcess {
   struct PreparedPlan;
   void allocate_buffers(NetworkPlan const& plan, Layout const& layout, PreparedPlan& prepared);
   std::string allocate_steps(NetworkPlan const& plan, Layout const& layout, PreparedPlan& prepared);
-  std::byte* set_ends(NetworkPlan const& plan, std::size_t step, Layout const& layout, PreparedPlan& prepared);
+  std::byte* set_ends(NetworkPlan const& plan, std::size_t number, Layout const& layout, PreparedPlan& prepared);
   void set_remote_addresses(Layout const& layout, std::vector<std::string> const& keys, PreparedPlan& prepared) const;
   std::unique_ptr<DeviceSteps> make_gpu_steps(NetworkPlan const& plan, std::vector<std::vector<int>> const& ranks,
                                               PreparedPlan& prepared) const;
@@ -48,6 +48,7 @@ class NetworkProcess {
   MemoryPool memory_;
   Carriers carriers_;
   std::optional<int> first_gpu_;  // of this node, where it shares its host with others
+  bool shares_host_ = false;
 };
 
 }  // namespace lanewise::hw

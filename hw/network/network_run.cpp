@@ -59,6 +59,7 @@ void NetworkRun::prepare() {
   rings_.clear();
   additions_.clear();
   left_outside_ = waits_outside_;
+  has_ended_ = false;
   states_ = std::vector<StepState>(plan_.steps.size());
   unacknowledged_notifications_ = 0;
   incomplete_ = 0;
@@ -90,9 +91,14 @@ std::vector<StepSpan> NetworkRun::once(Seconds release) {
     moved |= advance_rings();
     start_ready();
     check_for_stall(moved);
+    if (!moved && waits_for_network_alone()) transport_.wait_briefly();
+  }
+  has_ended_ = true;
+  while (!transport_.ended()) {
+    bool const moved = poll();
+    check_for_stall(moved);
     if (!moved) transport_.wait_briefly();
   }
-  while (!transport_.ended()) check_for_stall(poll());
   std::vector<StepSpan> spans;
   for (auto const& state : states_) spans.push_back(state.span);
   return spans;
@@ -114,6 +120,15 @@ void NetworkRun::post_message_receives() {
   }
 }
 
+void NetworkRun::on_step_ready(StepId id) {
+  auto const step = index(id);
+  ready_.push_back(step);
+  if (device_step_[step]) states_[step].span.start = monotonic_now() - release_;
+}
+
+// The end of a copy or of a GPU's step raises no interrupt of a NIC.
+bool NetworkRun::waits_for_network_alone() const { return devices_ == nullptr && rings_.empty() && additions_.empty(); }
+
 void NetworkRun::start_ready() {
   while (!ready_.empty()) {
     auto const step = ready_.front();
@@ -123,8 +138,8 @@ void NetworkRun::start_ready() {
 }
 
 void NetworkRun::start(std::size_t step) {
-  states_[step].span.start = monotonic_now() - release_;
   if (device_step_[step]) return;  // it has begun by itself
+  states_[step].span.start = monotonic_now() - release_;
   if (plan_.steps[step].verb == Verb::Local) return copy_locally(step);
   if (plan_.steps[step].staging == Staging::Chunks) {
     if (!usable_link(step)) return send_again(step, "its link had failed");
@@ -281,7 +296,9 @@ void NetworkRun::on_notification(WorkCompletion const& completion) {
     case Notification::ArrivedWhole:
       if (!state.completed) complete(step);
       break;
-    case Notification::Completed: complete(step); break;
+    case Notification::Completed:
+      if (!state.completed) complete(step);  // a link that failed may have brought it before
+      break;
     case Notification::ChunkWritten: state.ring->chunk_arrived(); break;
     case Notification::ChunkTaken: state.ring->chunk_taken(); break;
   }
@@ -375,7 +392,7 @@ void NetworkRun::check_for_stall(bool moved) {
   if (devices_ != nullptr) devices_->check();
   for (auto const& [link, problem] : transport_.lost_links())
     on_link_failure(link, fmt::format("{}: {}", transport_.text(link, 0), problem));
-  if (now - last_moved_ > stall_limit_)
+  if (!has_ended_ && now - last_moved_ > stall_limit_)
     throw DeviceError(first_incomplete(), ETIMEDOUT, fmt::format("nothing moved for {:g} s", stall_limit_.value()));
 }
 

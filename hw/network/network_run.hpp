@@ -59,7 +59,7 @@ class NetworkRun {
   };
 
   void post_message_receives();
-  void on_step_ready(StepId id) { ready_.push_back(index(id)); }
+  void on_step_ready(StepId id);
   void start_ready();
   void start(std::size_t step);
   void copy_locally(std::size_t step);
@@ -85,6 +85,7 @@ class NetworkRun {
   void send_again(std::size_t number, std::string const& problem);
   [[nodiscard]] bool finished() const;
   void check_for_stall(bool moved);
+  [[nodiscard]] bool waits_for_network_alone() const;
   [[nodiscard]] std::string first_incomplete() const;
 
   [[nodiscard]] bool drives(std::size_t step) const { return layout_.steps[step].driver == rank_; }
@@ -119,6 +120,7 @@ class NetworkRun {
   Seconds last_moved_{0};    // when something last moved, as of the last check
   Seconds last_checked_{0};  // when the other processes and the user were last asked
   bool moved_since_check_ = false;
+  bool has_ended_ = false;  // nothing is left to do here; others may need this process still
   int idle_rounds_ = 0;
   int unacknowledged_notifications_ = 0;
   int incomplete_ = 0;  // steps that this process drives or receives

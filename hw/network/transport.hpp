@@ -1,5 +1,6 @@
 #pragma once
-// The interface between the protocol of a run and the NICs that carry it: verbs, and a fake in tests.
+// The interface between the protocol of a run and what carries it: queue pairs of verbs, messages of MPI, and a fake in
+// tests.
 #include <cstddef>
 #include <cstdint>
 #include <optional>

@@ -77,14 +77,20 @@ std::vector<std::vector<int>> ranks_of_nodes(std::vector<std::string> const& hos
   }
   if (ranks.size() == nodes) return ranks;
   if (hosts.size() != nodes)
-    throw MissingError(
-        fmt::format("the plan is of {} nodes, and {} {} started on {} {}: start one on each node, as in `mpirun --host "
-                    "node0,node1 -n 2 lanewise ...`",
-                    nodes, hosts.size(), hosts.size() == 1 ? "process was" : "processes were", distinct.size(),
-                    distinct.size() == 1 ? "host" : "hosts"));
+    throw MissingError(fmt::format(
+        "the cluster has {} nodes, and {} {} started on {} {}: start one on each node, as in `mpirun --host "
+        "node0,node1 -n 2 lanewise ...`",
+        nodes, hosts.size(), hosts.size() == 1 ? "process was" : "processes were", distinct.size(),
+        distinct.size() == 1 ? "host" : "hosts"));
   ranks.clear();
   for (std::size_t rank = 0; rank < hosts.size(); ++rank) ranks.push_back({static_cast<int>(rank)});
   return ranks;
+}
+
+std::size_t node_of(int rank, std::vector<std::vector<int>> const& ranks) {
+  for (std::size_t node = 0; node < ranks.size(); ++node)
+    if (std::find(ranks[node].begin(), ranks[node].end(), rank) != ranks[node].end()) return node;
+  throw MissingError(fmt::format("process {} is of no node", rank));
 }
 
 Seconds monotonic_now() {

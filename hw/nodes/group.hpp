@@ -54,6 +54,9 @@ std::unique_ptr<Group> make_group();
 // how to start the processes when neither fits.
 std::vector<std::vector<int>> ranks_of_nodes(std::vector<std::string> const& hosts, std::size_t nodes);
 
+// The node of a rank. Throws MissingError if it is of none.
+std::size_t node_of(int rank, std::vector<std::vector<int>> const& ranks);
+
 // The time on this process's monotonic clock.
 Seconds monotonic_now();
 

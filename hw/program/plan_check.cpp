@@ -14,4 +14,6 @@ void check_plan(Plan const& plan, Machine const& machine) {
   if (!plan.folding.empty()) throw InputError("the plan is folded, and hardware runs every step: plan with --unfolded");
 }
 
+bool has_own_memory(Step const& step) { return !step.reads && step.work == Seconds(0); }
+
 }  // namespace lanewise::hw

@@ -7,4 +7,7 @@ namespace lanewise::hw {
 // Throws InputError for a plan of another machine or other settings, and for a folded one; PlanError as Plan::verify().
 void check_plan(Plan const& plan, Machine const& machine);
 
+// Whether a step has a source and a target of its own, which no other step touches.
+bool has_own_memory(Step const& step);
+
 }  // namespace lanewise::hw

@@ -59,7 +59,7 @@ class VerbsCarrier : public NetworkCarrier {
     return *transport_;
   }
 
-  void close() noexcept override { transport_.reset(); }
+  void close(End /*end*/) noexcept override { transport_.reset(); }
 
  private:
   // The links that steps use as long as nothing fails.

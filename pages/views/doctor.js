@@ -6,9 +6,9 @@
   const colours = { fail: "var(--bad)", warn: "var(--warn)" };
   const origins = {
     node: "the node disagrees with itself",
-    others: "it differs from most of the others",
+    others: "it differs from most nodes that the file describes alike",
     description: "it differs from the cluster's file",
-    measurement: "it is slower than it should be",
+    measurement: "it was measured so",
   };
   const nameOf = (node) => (node.host ? `${node.node} (${node.host})` : node.node);
 

@@ -24,8 +24,10 @@ Machine cluster() { return test::bundled().machine("hgx-h100-16"); }
 std::vector<NodeReport> reports_of(Machine const& of) {
   std::vector<NodeReport> reports;
   auto const split = NodeSplit::of(of);
-  for (std::size_t i = 0; i < of.hosts.size(); ++i)
+  for (std::size_t i = 0; i < of.hosts.size(); ++i) {
     reports.push_back({"host" + std::to_string(i), split->alone(HostId(i)), {}, {}, {}});
+    reports.back().machine.name = reports.back().host;  // as discovery calls it
+  }
   return reports;
 }
 
@@ -40,6 +42,14 @@ NodeHealth const& node(ClusterHealth const& health, std::string const& name) {
   for (auto const& one : health.nodes)
     if (one.node == name) return one;
   throw std::out_of_range(name);
+}
+
+// Half as fast as predicted, or as fast.
+void grade(GradedPoint& point, bool is_slow) {
+  point.result.predicted = 10e9;
+  point.speed = is_slow ? 0.5 : 1;
+  point.result.measured = point.speed * 10e9;
+  point.grade = is_slow ? Grade::Fail : Grade::Pass;
 }
 
 TEST(ClusterHealth, NodesAsDescribedAreWell) {
@@ -63,6 +73,35 @@ TEST(ClusterHealth, TheNodeWithANarrowLinkIsNamedFirst) {
   EXPECT_EQ(worst.findings[0].grade, Grade::Fail);
   EXPECT_EQ(worst.findings[0].subject, "gpu3");
   EXPECT_THAT(worst.findings[0].text, AllOf(HasSubstr("gen5 x8"), HasSubstr("instead of")));
+}
+
+// The first node is no measure of the others.
+TEST(ClusterHealth, ABadFirstNodeIsTheOnlyBadOne) {
+  for (auto const* name : {"hgx-h100-16", "hgx-h100-2"}) {
+    auto const of = test::bundled().machine(name);
+    auto reports = reports_of(of);
+    narrow(reports[0], "gpu0", {5, 8});
+    auto const health = examine_nodes(of, reports);
+    EXPECT_EQ(health.nodes.front().node, "node0");
+    for (std::size_t i = 1; i < health.nodes.size(); ++i) EXPECT_TRUE(health.nodes[i].findings.empty()) << name;
+  }
+}
+
+// A cluster of different machines: each is compared with those that should be like it.
+TEST(ClusterHealth, DifferentMachinesAreNoFindings) {
+  auto const of = test::bundled().machine("dgx-h100-2-storage");
+  EXPECT_TRUE(examine_nodes(of, reports_of(of)).is_well());
+}
+
+TEST(ClusterHealth, WhatTheFileDoesNotSayIsComparedWithTheOthers) {
+  auto const of = cluster();
+  auto reports = reports_of(of);
+  for (auto& report : reports)
+    report.machine.functions[index(*report.machine.find_function("nic0"))].firmware = "28.39";
+  reports[7].machine.functions[index(*reports[7].machine.find_function("nic0"))].firmware = "28.36";
+  auto const health = examine_nodes(of, reports);
+  EXPECT_EQ(health.nodes.front().node, "node7");
+  for (std::size_t i = 1; i < health.nodes.size(); ++i) EXPECT_TRUE(health.nodes[i].findings.empty());
 }
 
 TEST(ClusterHealth, FirmwareOnlyWarns) {
@@ -111,8 +150,7 @@ TEST(ClusterHealth, ASlowNodeIsFoundByItsTransfers) {
       GradedPoint graded;
       graded.result.what = flow.from + " > " + flow.to;
       graded.result.bytes = point.bytes;
-      graded.grade = of_node2 ? Grade::Fail : Grade::Pass;
-      graded.speed = of_node2 ? 0.5 : 1;
+      grade(graded, of_node2);
       diagnosis.points.push_back(graded);
     }
   auto health = examine_nodes(of, reports_of(of));
@@ -121,6 +159,26 @@ TEST(ClusterHealth, ASlowNodeIsFoundByItsTransfers) {
   EXPECT_EQ(health.nodes.front().node, "node2");
   for (auto const& one : health.nodes) EXPECT_EQ(one.findings.empty(), one.node != "node2") << one.node;
   EXPECT_THAT(node(health, "node2").findings.front().text, HasSubstr("0.5 times as fast as predicted"));
+}
+
+// All wait for the slowest in a pattern, and both ends of a pair are as slow: nobody is blamed.
+TEST(ClusterHealth, AFigureOfNobodysFaultIsOfEveryNode) {
+  auto const of = cluster();
+  Model const model(of);
+  Measurement measurement;
+  measurement.series = series_to_measure(model, {.quick = true});
+  Diagnosis diagnosis;
+  for (auto const& series : measurement.series)
+    for (auto const& point : series.points) {
+      GradedPoint graded;
+      graded.result.what = "some";
+      grade(graded, point.flows.size() > 2);
+      diagnosis.points.push_back(graded);
+    }
+  auto health = examine_nodes(of, reports_of(of));
+  add_figures(diagnosis, measurement, health);
+  EXPECT_EQ(health.nodes.front().node, kEveryNode);
+  for (std::size_t i = 1; i < health.nodes.size(); ++i) EXPECT_TRUE(health.nodes[i].findings.empty());
 }
 
 TEST(ClusterHealth, IsWrittenForPeopleProgramsAndCi) {

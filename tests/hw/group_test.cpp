@@ -32,7 +32,7 @@ TEST(RanksOfNodes, TooFewAreRefusedWithTheWayToStartThem) {
     ranks_of_nodes({"a"}, 2);
     FAIL();
   } catch (MissingError const& error) {
-    EXPECT_THAT(error.what(), HasSubstr("the plan is of 2 nodes, and 1 process was started on 1 host: start one on"));
+    EXPECT_THAT(error.what(), HasSubstr("the cluster has 2 nodes, and 1 process was started on 1 host: start one on"));
   }
 }
 

@@ -69,6 +69,17 @@ TEST(SchemaVersions, WaysOfAPlan2GoByVerbs) {
   EXPECT_EQ(plan_from_json(read, cluster), plan);
 }
 
+TEST(SchemaVersions, ThePlansCarrierIsKept) {
+  auto const cluster = test::bundled().machine("ethernet-2");
+  Request request;
+  request.from = cluster.place("node0/numa0");
+  request.to = cluster.place("node1/numa0");
+  request.bytes = Bytes(1 << 20);
+  auto const plan = Planner(Model(cluster)).plan({request});
+  ASSERT_EQ(plan.steps[0].way.carrier, Carrier::Mpi);
+  EXPECT_EQ(plan_from_json(to_json(plan, cluster), cluster), plan);
+}
+
 TEST(SchemaVersions, OtherPlansAreRefusedByName) {
   auto const other = SourceText::from_memory("f", R"({"lanewise": "plan/4"})");
   try {

@@ -168,6 +168,8 @@ std::string junit_xml(ClusterHealth const& health) {
       for (auto const& finding : node.findings)
         (finding.grade == Grade::Fail ? failures : warnings) += fmt::format("{}: {}\n", finding.subject, finding.text);
       if (!failures.empty()) suite.fail(test, "health", failures);
+      if (failures.empty() && !health.not_measured.empty())
+        warnings += fmt::format("times were not judged: {}\n", health.not_measured);
       if (!warnings.empty()) test.append_child("system-out").text() = warnings.c_str();
     }
   }

@@ -100,7 +100,7 @@ void FabricReader::read_nics() {
     auto const node = index(cluster_.host_of(id));
     bool const does_rdma = part != nullptr && part->nic.rdma;
     if (wanted.empty() ? does_rdma : wanted.contains(name) || wanted.contains(within_node)) nics_[node].push_back(id);
-    if (wanted.empty() && !does_rdma) without_rdma[node].push_back(id);
+    if (wanted.empty() && part != nullptr && !does_rdma) without_rdma[node].push_back(id);
   }
   // Where a node has none that does RDMA, its network is what it has.
   for (std::size_t node = 0; node < nics_.size(); ++node)

@@ -135,8 +135,8 @@ void Lowering::network() {
     if (nic) limit_message_rate(*nic);
   if (op_ == Op::Read) limit_rdma_reads();
   limit_queue_pairs();
-  limit_soft_nics();
   if (by_mpi) pass_message();
+  if (!by_mpi || !through_sockets(machine_, way_)) limit_soft_nics();
   auto const stages = (source.staged ? 1 : 0) + (target.staged ? 1 : 0);
   if (stages == 0) return;
   if (way_.mechanism == Mechanism::SharedHost) return limit_unpipelined(source, target);
@@ -148,28 +148,34 @@ void Lowering::network() {
   pipeline(0.0_s, fill_rate, a_gpu_copies ? event_start() : host_time(overheads::kPostWork));
 }
 
-// What MPI adds to the way: its work for a message at both ends; the kernel's, where it goes through sockets; and for
-// large messages the sender's question and the receiver's answer before the bytes go (rendezvous). Small messages are
-// sent at once and copied at both ends (eager): by the kernel where they go through sockets, else by the library, which
-// takes the cheaper of the two protocols.
+// What MPI adds to the way: its work for a message at both ends; the kernel's, where it goes through sockets; for a
+// read the message that asks for it; and for large messages the sender's question and the receiver's answer before the
+// bytes go (rendezvous). Small messages are sent at once and copied at both ends (eager): by the kernel where they go
+// through sockets, else by the library, which takes the cheaper of the two protocols.
 void Lowering::pass_message() {
+  bool const by_sockets = through_sockets(machine_, way_);
   add_busy_start(message_time(overheads::kMessage));
-  if (through_sockets(machine_, way_)) {
-    demand_.path += message_time(2 * overheads::kSocketEnd);
+  if (by_sockets) {
     for (auto const& nic : {way_.nic_from, way_.nic_to}) {
       if (!nic) continue;
+      demand_.path += message_time(overheads::kSocketEnd);
       path_.socket_copy(machine_.numa_of(*nic));
     }
     path_.limit(overheads::kSocketStream * (1 / assumed_(Parameter::MessagePassing)), Cap::SocketStream);
   }
-  auto const rendezvous = 2 * demand_.path;
-  if (through_sockets(machine_, way_)) {
-    if (bytes_ > overheads::kSocketEager) demand_.path += rendezvous;
+  if (!way_.nic_from || !way_.nic_to) return;  // there is no other end here
+  auto const one_way = demand_.path;
+  bool const is_direct = way_.mechanism == Mechanism::Rdma || way_.mechanism == Mechanism::Gdr;
+  if (op_ == Op::Read && is_direct) demand_.path += one_way;
+  auto const rendezvous = 2 * one_way;
+  auto const message = way_.chunk > 0_B && !is_direct ? std::min(way_.chunk, bytes_) : bytes_;
+  if (by_sockets) {
+    if (message > overheads::kSocketEager) demand_.path += rendezvous;
     return;
   }
   auto const from = way_.staging && gpu(from_) ? Place(staging_at_source()) : from_;
   auto const to = way_.staging && gpu(to_) ? Place(staging_at_target()) : to_;
-  demand_.path += std::min(rendezvous, bytes_ / eager_copy_rate(machine_, assumed_, from, to));
+  demand_.path += std::min(rendezvous, message / eager_copy_rate(machine_, assumed_, from, to));
 }
 
 // Without a pipeline the copies and the wire follow one another.

@@ -64,6 +64,14 @@ DeviceCount count_devices() {
   return {0, cudaGetErrorString(result)};
 }
 
+std::vector<Device> devices_by_address() {
+  std::map<std::string, Device> by_address;
+  for (int i = 0; i < count_devices().count; ++i) by_address.emplace(pci_address(Device(i)), Device(i));
+  std::vector<Device> devices;
+  for (auto const& [address, device] : by_address) devices.push_back(device);
+  return devices;
+}
+
 Devices::Devices(Machine machine, int first) : machine_(std::move(machine)) {
   auto const found = count_devices();
   if (found.count == 0) throw MissingError("no GPU to run on: " + found.reason);

@@ -46,6 +46,9 @@ class Devices {
   std::set<std::pair<Device, Device>> reachable_;
 };
 
+// The devices that this process sees, in the order of their PCI addresses.
+std::vector<Device> devices_by_address();
+
 // How many CUDA devices there are, and why there are none.
 struct DeviceCount {
   int count = 0;

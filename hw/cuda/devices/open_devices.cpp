@@ -1,11 +1,21 @@
 #include "hw/cuda/devices/open_devices.hpp"
 
 #include <cstdlib>
+#include <string>
 
 namespace lanewise::hw {
 
+namespace {
+
+constexpr int kHardwareQueues = 32;  // as many as CUDA has
+
+}  // namespace
+
 void set_cuda_environment() {
-  setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
+  // Fewer queues than streams would let what waits for another device hold up what that device waits for.
+  auto const* queues = std::getenv("CUDA_DEVICE_MAX_CONNECTIONS");
+  if (queues == nullptr || std::atoi(queues) < kHardwareQueues)
+    setenv("CUDA_DEVICE_MAX_CONNECTIONS", std::to_string(kHardwareQueues).c_str(), 1);
   setenv("CUDA_MODULE_LOADING", "EAGER", 0);
 }
 

@@ -1,10 +1,12 @@
-// GPU memory for NICs: exported as a dma-buf where the driver supports that, else registered by its address (peermem).
+// Memory of GPUs in plans of several nodes: exported to NICs as a dma-buf where the driver supports that, else
+// registered by its address (peermem); copied chunk by chunk where no NIC reaches it.
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <deque>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -17,7 +19,6 @@
 #include "hw/memory/bound_pages.hpp"
 #include "hw/memory/gpu_memory.hpp"
 #include "hw/memory/pattern.hpp"
-#include "hw/network/device_steps.hpp"
 #include "lanewise/io/error.hpp"
 
 namespace lanewise::hw {
@@ -26,33 +27,61 @@ namespace {
 Device device_at(std::string const& bdf, int gpu) {
   auto const found = count_devices();
   if (found.count == 0) throw MissingError(fmt::format("no GPU is here: {}", found.reason));
-  int device = gpu;
-  if (!bdf.empty() && cudaDeviceGetByPCIBusId(&device, bdf.c_str()) != cudaSuccess) {
-    cudaGetLastError();
-    throw MissingError(fmt::format("no GPU is at {}", bdf));
+  if (bdf.empty()) {
+    auto const devices = devices_by_address();
+    if (static_cast<std::size_t>(gpu) >= devices.size())
+      throw MissingError(fmt::format("GPU {} is not here: there are {}", gpu, devices.size()));
+    return devices[static_cast<std::size_t>(gpu)];
   }
-  if (device >= found.count) throw MissingError(fmt::format("GPU {} is not here: there are {}", gpu, found.count));
-  return Device(device);
+  int device = 0;
+  if (cudaDeviceGetByPCIBusId(&device, bdf.c_str()) == cudaSuccess) return Device(device);
+  cudaGetLastError();
+  throw MissingError(fmt::format("no GPU is at {}", bdf));
+}
+
+// The copies of all messages of a GPU share a few streams. None of them waits for anything, so they hold one another up
+// for a copy at most; in streams of their own they would need more queues than the hardware has. Their priority gives
+// them queues apart from those of steps, which wait for messages.
+class CopyStreams {
+ public:
+  cudaStream_t next(Device device) {
+    auto& streams = streams_[device];
+    if (streams.size() < kStreams) {
+      streams.push_back(make_urgent_stream(device));
+      return streams.back().get();
+    }
+    return streams[++next_ % kStreams].get();
+  }
+
+ private:
+  static constexpr std::size_t kStreams = 4;
+  std::map<Device, std::vector<Stream>> streams_;
+  std::size_t next_ = 0;
+};
+
+CopyStreams& copy_streams() {
+  static CopyStreams streams;
+  return streams;
 }
 
 // Blocks of a kernel that reads host memory: few fill the link, and the GPU's other work needs the rest.
 constexpr int kReadingBlocks = 16;
 
-// Copies in a stream of its own; an event follows each copy.
+// An event follows each copy.
 class StreamCopier : public Copier {
  public:
   StreamCopier(Device device, std::byte* memory, KernelShape shape)
-      : device_(device), memory_(memory), shape_(shape), stream_(make_stream(device)) {}
+      : device_(device), memory_(memory), shape_(shape), stream_(copy_streams().next(device)) {}
   StreamCopier(StreamCopier const&) = delete;
   StreamCopier& operator=(StreamCopier const&) = delete;
-  ~StreamCopier() override { cudaStreamSynchronize(stream_.get()); }
+  ~StreamCopier() override { cudaStreamSynchronize(stream_); }
 
   void copy_out(std::byte* host, std::size_t offset, std::size_t bytes) override {
-    LANEWISE_CUDA(cudaMemcpyAsync(host, memory_ + offset, bytes, cudaMemcpyDefault, stream_.get()));
+    LANEWISE_CUDA(cudaMemcpyAsync(host, memory_ + offset, bytes, cudaMemcpyDefault, stream_));
     note();
   }
   void copy_in(std::byte const* host, std::size_t offset, std::size_t bytes) override {
-    LANEWISE_CUDA(cudaMemcpyAsync(memory_ + offset, host, bytes, cudaMemcpyDefault, stream_.get()));
+    LANEWISE_CUDA(cudaMemcpyAsync(memory_ + offset, host, bytes, cudaMemcpyDefault, stream_));
     note();
   }
   void add(std::byte const* source, std::size_t offset, std::size_t bytes) override {
@@ -60,7 +89,7 @@ class StreamCopier : public Copier {
     cudaPointerAttributes where{};
     LANEWISE_CUDA(cudaPointerGetAttributes(&where, source));
     auto const shape = where.type == cudaMemoryTypeDevice ? shape_ : KernelShape{kReadingBlocks, 1};
-    launch_add(memory_ + offset, source, bytes, shape, stream_.get());
+    launch_add(memory_ + offset, source, bytes, shape, stream_);
     note();
   }
   [[nodiscard]] std::int64_t completed() override {
@@ -83,14 +112,14 @@ class StreamCopier : public Copier {
     if (free_.empty()) free_.push_back(make_order_event(device_));
     auto event = std::move(free_.back());
     free_.pop_back();
-    LANEWISE_CUDA(cudaEventRecord(event.get(), stream_.get()));
+    LANEWISE_CUDA(cudaEventRecord(event.get(), stream_));
     pending_.push_back(std::move(event));
   }
 
   Device device_;
   std::byte* memory_;
   KernelShape shape_;
-  Stream stream_;
+  cudaStream_t stream_;
   std::deque<Event> pending_;
   std::vector<Event> free_;
   std::int64_t completed_ = 0;
@@ -217,6 +246,11 @@ std::unique_ptr<Memory> make_pinned_memory(Bytes bytes, NumaIndex numa) {
   if (auto const found = count_devices(); found.count == 0)
     throw MissingError(fmt::format("no GPU is here: {}", found.reason));
   return std::make_unique<PinnedMemory>(bytes, numa);
+}
+
+void choose_gpu(int gpu) {
+  set_cuda_environment();
+  LANEWISE_CUDA(cudaSetDevice(ordinal(device_at({}, gpu))));
 }
 
 int visible_gpus() {

@@ -82,6 +82,7 @@ class CopyThenAdd : public Move {
   CopyThenAdd(std::unique_ptr<Move> arrival, DeviceBuffer const& arrived, DeviceBuffer const& target);
   [[nodiscard]] Device device() const override { return addition_.device(); }
   void enqueue(cudaStream_t stream) override;
+  [[nodiscard]] std::size_t commands() const override { return arrival_->commands() + Move::commands(); }
   void prepare() override { arrival_->prepare(); }
   void rethrow() override { arrival_->rethrow(); }
 

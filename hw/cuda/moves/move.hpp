@@ -16,6 +16,8 @@ class Move {
   // Enqueues the move once behind what `stream` (of that device) holds. The host then has nothing to do until it has
   // ended, except in a HostMove, whose own thread does the work.
   virtual void enqueue(cudaStream_t stream) = 0;
+  // How many commands enqueue() gives to the device's queues, at most.
+  [[nodiscard]] virtual std::size_t commands() const { return 4; }
   // Whether a copy engine does its first part.
   [[nodiscard]] virtual bool begins_with_copy() const { return false; }
   // Called before every run: undoes what the last run changed apart from the target, and does what is not to be timed.

@@ -16,6 +16,11 @@ class RingMove : public Move {
            Device second);
   [[nodiscard]] Device device() const override { return first_; }
   [[nodiscard]] bool begins_with_copy() const override { return true; }
+  // A copy, its event and its wait at both legs of every chunk.
+  [[nodiscard]] std::size_t commands() const override {
+    auto const chunk = slots_.front().bytes().value();
+    return 6 * static_cast<std::size_t>((source_.bytes().value() + chunk - 1) / chunk);
+  }
   // Launches a graph, so that the devices know the order of all chunks beforehand.
   void enqueue(cudaStream_t stream) override;
   // Uploads the graph to the devices before it is timed.

@@ -4,23 +4,29 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "hw/cuda/devices/open_devices.hpp"
 #include "hw/cuda/kernels/kernels.hpp"
-#include "hw/cuda/kernels/limits.hpp"
 #include "hw/cuda/runtime/cuda_error.hpp"
 #include "hw/cuda/runtime/driver_entry.hpp"
 #include "hw/memory/pattern.hpp"
+#include "hw/program/plan_check.hpp"
 #include "lanewise/io/error.hpp"
 
 namespace lanewise::hw {
 namespace {
 
-// How many steps are enqueued ahead, in all and in one stream. A call that enqueues waits once a hardware queue holds
-// about a thousand commands, and a step is a few of them; nothing would go on while it waits.
+// How many steps are enqueued ahead, and how many commands in one stream. A call that enqueues waits once a hardware
+// queue holds about a thousand commands, and nothing would go on while it waits.
 constexpr std::size_t kMaxAhead = 512;
-constexpr std::size_t kMaxAheadInStream = 64;
+constexpr std::size_t kMaxCommandsInStream = 256;
+// Streams for steps: the rest of the hardware's queues is for the copies of messages, which must not wait behind a
+// step.
+constexpr std::size_t kMaxStreams = 16;
+// What waits for the host waits as long as the run does, which has a limit of its own.
+constexpr std::chrono::nanoseconds kNoLimit = std::chrono::hours(24);
 
 // The node's machine as this process sees its GPUs: where nodes share a host, their order tells them, not addresses.
 Machine machine_here(Machine machine, std::optional<int> first_gpu) {
@@ -47,10 +53,15 @@ NodeGpuSteps::NodeGpuSteps(DeviceWork work, std::optional<int> first_gpu)
   for (std::size_t i = 0; i < steps().size(); ++i) {
     auto& built = run_steps_.emplace_back();
     built.prepared = build_step(steps()[i], model_, *devices_, shared_ ? &*shared_ : nullptr);
-    if (has_own_memory(StepId(i))) built.prepared.source->fill(seed_of(i));
+    if (has_own_memory(steps()[i])) built.prepared.source->fill(seed_of(i));
     device_of_step.push_back(ordinal(built.prepared.move->device()));
   }
   create_streams(device_of_step);
+  for (auto const device : devices_->all()) {
+    int ordering = 0;
+    LANEWISE_CUDA(cudaDeviceGetAttribute(&ordering, cudaDevAttrGPUDirectRDMAWritesOrdering, ordinal(device)));
+    if (ordering == cudaGPUDirectRDMAWritesOrderingNone) unordered_.push_back(device);
+  }
 }
 
 NodeGpuSteps::~NodeGpuSteps() {
@@ -66,15 +77,10 @@ void NodeGpuSteps::create_streams(std::vector<int> const& device_of_step) {
   stream_steps_ = stream_steps(steps(), model_, device_of_step);
   for (std::size_t i = 0; i < stream_steps_.size(); ++i)
     if (work_.waits_outside[i]) stream_steps_[i].serial_peer_engine.reset();
-  assignment_ = assign_streams(stream_steps_, work_.order);
+  assignment_ = assign_streams(stream_steps_, work_.order, kMaxStreams);
   for (auto const device : assignment_.device_of_stream) streams_.push_back(make_stream(Device(device)));
   for (std::size_t i = 0; i < run_steps_.size(); ++i)
     if (assignment_.steps[i].is_awaited) run_steps_[i].end = make_order_event(Device(device_of_step[i]));
-}
-
-bool NodeGpuSteps::has_own_memory(StepId id) const {
-  auto const& step = steps()[index(id)];
-  return !step.reads && step.work == Seconds(0);
 }
 
 void NodeGpuSteps::prepare() {
@@ -82,26 +88,61 @@ void NodeGpuSteps::prepare() {
   next_ = 0;
   under_way_.clear();
   in_stream_.assign(streams_.size(), 0);
+  released_.assign(steps().size(), false);
+  ended_.assign(steps().size(), false);
   for (std::size_t i = 0; i < run_steps_.size(); ++i) {
     auto& step = run_steps_[i].prepared;
-    if (has_own_memory(StepId(i)) && step.target) step.target->clear();
+    if (has_own_memory(steps()[i]) && step.target) step.target->clear();
     step.move->prepare();
   }
   links_->wake();
   enqueue_more();
 }
 
+void NodeGpuSteps::start() {
+  flags_->store(kStart, epoch_);
+  for (std::size_t i = 0; i < steps().size(); ++i)
+    if (!work_.waits_outside[i]) released_[i] = true;
+  enqueue_more();
+}
+
+void NodeGpuSteps::release(StepId step) {
+  flush_writes_of_nics();
+  flags_->store(go(step), epoch_);
+  released_[index(step)] = true;
+  enqueue_more();
+}
+
+// GPUs before Hopper order what a NIC has written only after a flush.
+void NodeGpuSteps::flush_writes_of_nics() const {
+  for (auto const device : unordered_) {
+    DeviceGuard const guard(device);
+    if (cudaDeviceFlushGPUDirectRDMAWrites(cudaFlushGPUDirectRDMAWritesTargetCurrentDevice,
+                                           cudaFlushGPUDirectRDMAWritesToOwner) != cudaSuccess)
+      cudaGetLastError();  // not supported: the device has no NIC that reaches it
+  }
+}
+
+// A step of more commands than a queue holds is enqueued when it begins at once.
+bool NodeGpuSteps::may_enqueue(StepId id) const {
+  if (under_way_.size() >= kMaxAhead) return false;
+  auto const commands = run_steps_[index(id)].prepared.move->commands();
+  if (in_stream_[assignment_.steps[index(id)].stream] + commands <= kMaxCommandsInStream) return true;
+  auto const& waits_for = stream_steps_[index(id)].waits_for;
+  return in_stream_[assignment_.steps[index(id)].stream] == 0 && released_[index(id)] &&
+         std::all_of(waits_for.begin(), waits_for.end(), [this](StepId before) { return ended_[index(before)]; });
+}
+
 void NodeGpuSteps::enqueue_more() {
   for (; next_ < work_.order.size(); ++next_) {
     auto const id = work_.order[next_];
-    auto& in_stream = in_stream_[assignment_.steps[index(id)].stream];
-    if (under_way_.size() >= kMaxAhead || in_stream >= kMaxAheadInStream) return;
+    if (!may_enqueue(id)) return;
     try {
       enqueue(id);
     } catch (DeviceError const& error) {
       throw DeviceError(fmt::format("step '{}'", steps()[index(id)].transfer), error);
     }
-    ++in_stream;
+    in_stream_[assignment_.steps[index(id)].stream] += run_steps_[index(id)].prepared.move->commands();
     under_way_.push_back(id);
   }
 }
@@ -126,7 +167,7 @@ void NodeGpuSteps::wait_for_word(std::size_t word, cudaStream_t stream) const {
   auto* const wait_value = reinterpret_cast<decltype(&cuStreamWaitValue32)>(wait_value_);
   auto const address = reinterpret_cast<CUdeviceptr>(flags_->word(word));
   if (wait_value == nullptr || wait_value(stream, address, epoch_, CU_STREAM_WAIT_VALUE_GEQ) != CUDA_SUCCESS)
-    launch_gate(flags_->word(word), epoch_, kWaitLimit.count(), stream);
+    launch_gate(flags_->word(word), epoch_, kNoLimit.count(), stream);
 }
 
 void NodeGpuSteps::write_word(std::size_t word, cudaStream_t stream) const {
@@ -136,16 +177,21 @@ void NodeGpuSteps::write_word(std::size_t word, cudaStream_t stream) const {
     launch_signal(flags_->word(word), epoch_, stream);
 }
 
+// The words are read from the last step to the first: where one has ended, all that it waited for are seen to have,
+// too.
 void NodeGpuSteps::poll(std::vector<StepId>& ended) {
-  auto const left = std::stable_partition(under_way_.begin(), under_way_.end(),
-                                          [this](StepId id) { return flags_->load(done(id)) != epoch_; });
-  if (left == under_way_.end()) return;
-  for (auto found = left; found != under_way_.end(); ++found) {
-    --in_stream_[assignment_.steps[index(*found)].stream];
-    run_steps_[index(*found)].prepared.move->rethrow();
-    ended.push_back(*found);
-  }
-  under_way_.erase(left, under_way_.end());
+  bool any = false;
+  for (auto found = under_way_.rbegin(); found != under_way_.rend(); ++found)
+    if (flags_->load(done(*found)) == epoch_) any = ended_[index(*found)] = true;
+  if (!any) return;
+  std::erase_if(under_way_, [&](StepId id) {
+    if (!ended_[index(id)]) return false;
+    auto& move = *run_steps_[index(id)].prepared.move;
+    in_stream_[assignment_.steps[index(id)].stream] -= move.commands();
+    move.rethrow();
+    ended.push_back(id);
+    return true;
+  });
   enqueue_more();
 }
 
@@ -165,14 +211,14 @@ void NodeGpuSteps::check() {
 std::vector<std::string> NodeGpuSteps::mismatches() const {
   std::vector<std::string> by_step(run_steps_.size());
   for (std::size_t i = 0; i < run_steps_.size(); ++i) {
-    if (!has_own_memory(StepId(i))) continue;
+    if (!has_own_memory(steps()[i])) continue;
     if (auto const wrong = run_steps_[i].prepared.arrived().mismatch(seed_of(i))) by_step[i] = text_of(*wrong);
   }
   return by_step;
 }
 
-std::unique_ptr<DeviceSteps> make_device_steps(DeviceWork work, std::optional<int> first_gpu) {
-  return std::make_unique<NodeGpuSteps>(std::move(work), first_gpu);
+std::unique_ptr<DeviceSteps> make_device_steps(DeviceWork const& work, std::optional<int> first_gpu) {
+  return std::make_unique<NodeGpuSteps>(work, first_gpu);
 }
 
 }  // namespace lanewise::hw

@@ -26,8 +26,8 @@ class NodeGpuSteps : public DeviceSteps {
   ~NodeGpuSteps() override;
 
   void prepare() override;
-  void start() override { flags_->store(kStart, epoch_); }
-  void release(StepId step) override { flags_->store(go(step), epoch_); }
+  void start() override;
+  void release(StepId step) override;
   void poll(std::vector<StepId>& ended) override;
   void check() override;
   [[nodiscard]] std::vector<std::string> mismatches() const override;
@@ -39,10 +39,11 @@ class NodeGpuSteps : public DeviceSteps {
   };
 
   [[nodiscard]] std::vector<Step> const& steps() const { return work_.steps.plan.steps; }
-  [[nodiscard]] bool has_own_memory(StepId id) const;
   void create_streams(std::vector<int> const& device_of_step);
   void enqueue_more();
+  [[nodiscard]] bool may_enqueue(StepId id) const;
   void enqueue(StepId id);
+  void flush_writes_of_nics() const;
   void wait_for_word(std::size_t word, cudaStream_t stream) const;
   void write_word(std::size_t word, cudaStream_t stream) const;
 
@@ -66,7 +67,10 @@ class NodeGpuSteps : public DeviceSteps {
   std::uint32_t epoch_ = 0;
   std::size_t next_ = 0;                // of work_.order: the first that is not enqueued
   std::vector<StepId> under_way_;       // enqueued, and not known to have ended
-  std::vector<std::size_t> in_stream_;  // how many of them, by stream
+  std::vector<std::size_t> in_stream_;  // the commands of those, by stream
+  std::vector<bool> released_;          // by step: nothing outside the plan holds it back
+  std::vector<bool> ended_;             // by step
+  std::vector<Device> unordered_;       // devices whose memory a NIC's writes reach in no order with a stream's work
 };
 
 }  // namespace lanewise::hw

@@ -15,16 +15,10 @@
 #include "hw/cuda/runtime/cuda_error.hpp"
 #include "hw/cuda/timing/event_time.hpp"
 #include "hw/memory/pattern.hpp"
+#include "hw/program/plan_check.hpp"
 #include "lanewise/io/error.hpp"
 
 namespace lanewise::hw {
-namespace {
-
-// Whether a step has a source and a target of its own, which no other step touches.
-bool has_own_memory(Step const& step) { return !step.reads && step.work == Seconds(0); }
-
-}  // namespace
-
 PlanRun::PlanRun(Plan const& plan, Model const& model, Devices& devices)
     : steps_(plan.steps), links_(plan.steps, devices), order_(topological_order(plan.steps)) {
   if (!plan.buffers.empty()) shared_.emplace(plan, devices);

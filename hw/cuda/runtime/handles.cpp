@@ -21,6 +21,16 @@ Stream make_stream(Device device) {
   return Stream(stream);
 }
 
+Stream make_urgent_stream(Device device) {
+  DeviceGuard const guard(device);
+  int lowest = 0;
+  int highest = 0;
+  LANEWISE_CUDA(cudaDeviceGetStreamPriorityRange(&lowest, &highest));
+  cudaStream_t stream = nullptr;
+  LANEWISE_CUDA(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, highest));
+  return Stream(stream);
+}
+
 namespace {
 
 Event make_event_with(Device device, unsigned flags) {

@@ -31,7 +31,8 @@ struct StreamTraits {
   static void destroy(type stream) noexcept { cudaStreamDestroy(stream); }
 };
 using Stream = Handle<StreamTraits>;
-Stream make_stream(Device device);  // does not wait for the default stream
+Stream make_stream(Device device);         // does not wait for the default stream
+Stream make_urgent_stream(Device device);  // likewise, of the highest priority
 
 struct EventTraits {
   using type = cudaEvent_t;

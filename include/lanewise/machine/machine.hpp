@@ -86,7 +86,7 @@ struct Software {
   bool fabric_manager = true;    // NVSwitch fabric is initialised
   bool imex = true;              // the service that exports GPU memory to other nodes over NVLink is running
   bool gpudirect_async = false;  // the GPU rings the NIC's doorbell (libgdsync): no CPU between a kernel and a send
-  bool mpi_messages = false;     // what crosses the network goes as messages of MPI, though NICs may do verbs
+  bool mpi_messages = false;     // between memories of nodes data go as messages of MPI, though NICs may do verbs
   bool cuda_aware_mpi = false;   // MPI takes addresses of GPU memory
   bool geforce_peer = false;     // a modified driver allows PCIe peer access on products where NVIDIA's refuses it
   friend bool operator==(Software const&, Software const&) = default;

@@ -31,6 +31,7 @@ struct Request {
   bool pageable = false;                // host memory is not pinned
   int queue_pairs = 0;                  // for mechanisms over the network; 0: as many as the NIC needs
   int cores = 0;                        // that copy between host memories at once; 0: one
+  std::optional<Carrier> carrier = {};  // between nodes; absent: as the nodes' NICs and software say
   std::optional<std::pair<PciId, PciId>> nics =
       {};  // if given, between nodes: the NIC of the source's and of the target's
 };

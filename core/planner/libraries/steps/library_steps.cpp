@@ -90,7 +90,9 @@ void LibrarySteps::begin(std::vector<std::vector<PciId>> const& nodes, Seconds l
 }
 
 Request LibrarySteps::request_of(Place const& from, Place const& to, double bytes, Op op) {
-  return {"", from, to, Bytes(static_cast<std::int64_t>(bytes)), op};
+  Request request{"", from, to, Bytes(static_cast<std::int64_t>(bytes)), op};
+  request.carrier = Carrier::Verbs;  // libraries have transports of their own, whose cost for a message they add
+  return request;
 }
 
 Request LibrarySteps::between_gpus(PciId from, PciId to, double bytes, Op over_nvlink) const {
