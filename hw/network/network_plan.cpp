@@ -283,7 +283,8 @@ class NetworkLowering {
     lowered.chunk = whole || chosen <= Bytes(0) ? lowered.bytes : std::min(chosen.value(), lowered.bytes);
     auto const slots = std::clamp(kRingBytes / lowered.chunk, kRingSlots, kMaxRingSlots);
     if (whole && lowered.bytes > kMaxSharedBytes) refuse(step, "a single buffer is run up to 1 GiB");
-    if (step.reduces && lowered.chunk % kVectorBytes != 0) refuse(step, "chunks of a sum are multiples of 16 bytes");
+    if (step.reduces && lowered.chunk < lowered.bytes && lowered.chunk % kVectorBytes != 0)
+      refuse(step, "chunks of a sum are multiples of 16 bytes");
     lowered.slots = whole ? 1 : std::min(slots, (lowered.bytes + lowered.chunk - 1) / lowered.chunk);
     bool const from_gpu = lowered.from.gpu >= 0;
     bool const to_gpu = lowered.to.gpu >= 0;
