@@ -294,10 +294,8 @@ void NetworkRun::on_notification(WorkCompletion const& completion) {
       if (++state.arrived_queues == messages_of(plan_.steps[step]).queues && !state.completed) complete(step);
       break;
     case Notification::ArrivedWhole:
+    case Notification::Completed:  // a link that failed may have brought either before
       if (!state.completed) complete(step);
-      break;
-    case Notification::Completed:
-      if (!state.completed) complete(step);  // a link that failed may have brought it before
       break;
     case Notification::ChunkWritten: state.ring->chunk_arrived(); break;
     case Notification::ChunkTaken: state.ring->chunk_taken(); break;
