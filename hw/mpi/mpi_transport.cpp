@@ -40,7 +40,7 @@ MpiTransport::MpiTransport(Layout const& layout, int rank, std::vector<std::stri
   check_mpi(MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &limit, &found), "MPI_Comm_get_attr");
   tag_limit_ = found != 0 ? static_cast<std::uint32_t>(*limit) : 32767;  // MPI promises as much
   for (std::size_t slot = 0; slot < kSlots; ++slot) {
-    slots_.emplace_back(sizeof(Header) + kMaxInline);
+    buffers_->slots.emplace_back(sizeof(Header) + kMaxInline);
     slot_requests_.push_back(MPI_REQUEST_NULL);
     listen(slot);
   }
@@ -55,7 +55,7 @@ MpiTransport::Messages MpiTransport::end() noexcept {
   }
   for (auto& request : left)
     if (request != MPI_REQUEST_NULL) MPI_Cancel(&request);
-  for (auto const& sent : outgoing_) left.push_back(sent.request);
+  for (auto const& sent : buffers_->outgoing) left.push_back(sent.request);
   auto const until = std::chrono::steady_clock::now() + kPatience;
   bool abandoned = in_barrier_;
   for (auto& request : left)
@@ -67,9 +67,8 @@ MpiTransport::Messages MpiTransport::end() noexcept {
       break;
     }
   if (!abandoned) return Messages::Ended;
-  // MPI may still read and write these.
-  (void)new auto(std::move(outgoing_));
-  (void)new auto(std::move(slots_));
+  // MPI may still read and write them.
+  (void)buffers_.release();
   return Messages::Abandoned;
 }
 
@@ -91,14 +90,14 @@ std::uint32_t MpiTransport::next_tag() {
 }
 
 void MpiTransport::listen(std::size_t slot) {
-  auto& bytes = slots_[slot];
+  auto& bytes = buffers_->slots[slot];
   check_mpi(MPI_Irecv(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, MPI_ANY_SOURCE, kHeaderTag, headers_,
                       &slot_requests_[slot]),
             "MPI_Irecv");
 }
 
 void MpiTransport::send_header(int rank, Header const& header, std::byte const* bytes) {
-  auto& sent = outgoing_.emplace_back();
+  auto& sent = buffers_->outgoing.emplace_back();
   sent.bytes.resize(sizeof header + (header.is_inline != 0 ? header.bytes : 0));
   std::memcpy(sent.bytes.data(), &header, sizeof header);
   if (header.is_inline != 0 && header.bytes > 0) std::memcpy(sent.bytes.data() + sizeof header, bytes, header.bytes);
@@ -134,7 +133,7 @@ void MpiTransport::post(LinkId link, int queue, WorkRequest const& request) {
     if (header.is_inline == 0) header.tag = next_tag();
     send_header(other, header, request.local);
     if (header.is_inline == 0) {
-      auto& sent = outgoing_.emplace_back();
+      auto& sent = buffers_->outgoing.emplace_back();
       check_mpi(
           MPI_Isend(request.local, bytes, MPI_BYTE, other, static_cast<int>(header.tag), payloads_, &sent.request),
           "MPI_Isend");
@@ -163,7 +162,7 @@ void MpiTransport::take_headers() {
     check_mpi(MPI_Test(&slot_requests_[next_slot_], &arrived, &status), "MPI_Test");
     if (arrived == 0) return;
     Header header;
-    auto const& bytes = slots_[next_slot_];
+    auto const& bytes = buffers_->slots[next_slot_];
     std::memcpy(&header, bytes.data(), sizeof header);
     on_header(status.MPI_SOURCE, header, bytes.data() + sizeof header);
     listen(next_slot_);
@@ -183,7 +182,7 @@ void MpiTransport::on_header(int rank, Header const& header, std::byte const* by
         if (posted.number == header.number) posted.is_done = true;
       break;
     case Kind::Read: {
-      auto& sent = outgoing_.emplace_back();
+      auto& sent = buffers_->outgoing.emplace_back();
       check_mpi(MPI_Isend(at(header.address), static_cast<int>(header.bytes), MPI_BYTE, rank,
                           static_cast<int>(header.tag), answers_, &sent.request),
                 "MPI_Isend");
@@ -218,11 +217,11 @@ void MpiTransport::on_write(int rank, Header const& header, std::byte const* byt
 
 // Asks of the oldest only: every question makes MPI look at all that it has under way.
 void MpiTransport::finish_outgoing() {
-  while (!outgoing_.empty()) {
+  while (!buffers_->outgoing.empty()) {
     int ended = 0;
-    check_mpi(MPI_Test(&outgoing_.front().request, &ended, MPI_STATUS_IGNORE), "MPI_Test");
+    check_mpi(MPI_Test(&buffers_->outgoing.front().request, &ended, MPI_STATUS_IGNORE), "MPI_Test");
     if (ended == 0) return;
-    outgoing_.pop_front();
+    buffers_->outgoing.pop_front();
   }
 }
 
@@ -281,7 +280,7 @@ void MpiTransport::wait_briefly() {
 }
 
 bool MpiTransport::is_idle() const {
-  return outgoing_.empty() && std::all_of(queues_.begin(), queues_.end(), [](auto const& entry) {
+  return buffers_->outgoing.empty() && std::all_of(queues_.begin(), queues_.end(), [](auto const& entry) {
            return entry.second.posted.empty() && entry.second.arriving.empty();
          });
 }

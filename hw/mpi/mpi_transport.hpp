@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -91,6 +92,12 @@ class MpiTransport : public MessageTransport {
     std::vector<std::byte> bytes;  // of a header, until it is sent
   };
 
+  // What MPI reads and writes by itself.
+  struct Buffers {
+    std::vector<std::vector<std::byte>> slots;  // where headers arrive
+    std::deque<Outgoing> outgoing;
+  };
+
   [[nodiscard]] int other_end(LinkId link) const;
   Queue& queue_of(LinkId link, int queue) { return queues_[{link, queue}]; }
   void send_header(int rank, Header const& header, std::byte const* bytes);
@@ -110,10 +117,9 @@ class MpiTransport : public MessageTransport {
   bool shares_cores_ = false;  // as many processes as cores are on this host
   std::uint32_t tag_limit_ = 0, tag_ = 0;
   std::map<std::pair<LinkId, int>, Queue> queues_;
-  std::vector<std::vector<std::byte>> slots_;  // where headers arrive
+  std::unique_ptr<Buffers> buffers_ = std::make_unique<Buffers>();
   std::vector<MPI_Request> slot_requests_;
-  std::size_t next_slot_ = 0;  // the one that the next header arrives in
-  std::deque<Outgoing> outgoing_;
+  std::size_t next_slot_ = 0;          // the one that the next header arrives in
   std::vector<MPI_Request> given_up_;  // of links that were
   MPI_Request barrier_ = MPI_REQUEST_NULL;
   bool in_barrier_ = false;
