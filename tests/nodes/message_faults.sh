@@ -66,13 +66,19 @@ fi
 
 # A run of some minutes, in which one process is stopped.
 scenario long ethernet-2 'transfers: [{id: a, from: node0/numa0, to: node1/numa0, bytes: 256 MiB}, {id: b, from: node1/numa0, to: node0/numa0, bytes: 256 MiB, after: [a]}]'
+# running: the processes of the program that run it.
+running() {
+  local one
+  for one in /proc/[0-9]*; do
+    [[ $(readlink "$one/exe" 2>/dev/null) == "$(realpath "$program")" ]] || continue
+    tr '\0' ' ' <"$one/cmdline" 2>/dev/null | grep -q 'check long.yaml --mode hw' && echo "${one#/proc/}"
+  done
+}
 start_long() {
   timeout 90 mpirun --oversubscribe --bind-to none -n 2 "$program" check long.yaml --mode hw --repeat 1000 >out 2>&1 &
   launcher=$!
   for _ in $(seq 100); do
-    mapfile -t processes < <(pgrep -f -- "check long.yaml --mode hw --repeat 1000" | while read -r one; do
-      [[ $(readlink "/proc/$one/exe") == "$(realpath "$program")" ]] && echo "$one"
-    done)
+    mapfile -t processes < <(running)
     ((${#processes[@]} == 2)) && break
     sleep 0.1
   done
