@@ -2,6 +2,7 @@
 #include <functional>
 
 #include "core/measurement/meter.hpp"
+#include "lanewise/model/model.hpp"
 
 namespace lanewise {
 
@@ -13,5 +14,9 @@ inline constexpr int kMaxRepetitionFactor = 10;
 // Calls `once`, which returns seconds, `warm_up` times in vain, then at least `repeat` times, and more often until the
 // median is known well enough or kMaxRepetitionFactor is reached.
 Sample repeated_sample(int warm_up, int repeat, std::function<double()> const& once);
+
+// How often the step is run back to back for one sample, 1 to `most`: for about 5 ms by the model's prediction, which
+// is long against the clock's resolution of half a microsecond, short against changes of the GPU's clock rate.
+int back_to_back_count(Model const& model, Step const& step, int most);
 
 }  // namespace lanewise

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "core/measurement/repeated_sample.hpp"
 #include "hw/cuda/devices/open_devices.hpp"
 #include "hw/cuda/runs/plan_run.hpp"
@@ -14,16 +12,8 @@
 namespace lanewise::hw {
 namespace {
 
-// A step runs back to back for about 5 ms: long against the clock's resolution of half a microsecond, short against
-// changes of the GPU's clock rate. A stream holds at most about 100 steps behind a closed gate.
-constexpr double kMeasuredSeconds = 5e-3;
+// A stream holds at most about 100 steps behind a closed gate.
 constexpr int kMaxBackToBack = 100;
-
-int back_to_back_count(Model const& model, Step const& step) {
-  auto const cost = model.cost(model.lower(step.from, step.to, step.bytes, step.op, step.way), step.bytes);
-  auto const time = cost ? cost->time.value() : kMeasuredSeconds;
-  return std::clamp(static_cast<int>(kMeasuredSeconds / time), 1, kMaxBackToBack);
-}
 
 // Throws DeviceError naming the step of which a byte arrived wrong.
 void check(PlanRun const& run, std::vector<Step> const& steps, Machine const& machine) {
@@ -56,7 +46,7 @@ CudaMeter::~CudaMeter() = default;
 Sample CudaMeter::alone(Step const& step) {
   auto const plan = plan_of({step});
   PlanRun run(plan, model_, *devices_);
-  auto const count = back_to_back_count(model_, step);
+  auto const count = back_to_back_count(model_, step, kMaxBackToBack);
   return checked_sample(repetition_, run, plan.steps, model_.machine(),
                         [&] { return run.back_to_back(count).value() / count; });
 }

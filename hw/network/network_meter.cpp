@@ -1,27 +1,17 @@
 #include "hw/network/network_meter.hpp"
 
-#include <algorithm>
-
 #include "core/measurement/repeated_sample.hpp"
 #include "lanewise/machine/fingerprint.hpp"
 
 namespace lanewise::hw {
 namespace {
 
-// Transfers in a row take about this long together: long against the clock, and against the first one's start.
-constexpr double kMeasuredSeconds = 5e-3;
-constexpr int kMaxInARow = 64;
-
-int count_in_a_row(Model const& model, Step const& step) {
-  auto const cost = model.cost(model.lower(step.from, step.to, step.bytes, step.op, step.way), step.bytes);
-  auto const time = cost ? cost->time.value() : kMeasuredSeconds;
-  return std::clamp(static_cast<int>(kMeasuredSeconds / time), 1, kMaxInARow);
-}
+constexpr int kMaxBackToBack = 64;
 
 }  // namespace
 
 Sample NetworkMeter::alone(Step const& step) {
-  auto const count = count_in_a_row(model_, step);
+  auto const count = back_to_back_count(model_, step, kMaxBackToBack);
   std::vector<Step> steps;
   for (int i = 0; i < count; ++i) {
     auto& next = steps.emplace_back(step);

@@ -32,6 +32,13 @@ std::string shared_hosts(Group const& group, std::size_t nodes) {
   return joined(shared);
 }
 
+// What a trace or a measurement says of the processes it ran in.
+std::map<std::string, std::string> group_environment(Group const& group, std::size_t nodes) {
+  std::map<std::string, std::string> environment{{"processes", fmt::format("{}, {}", group.size(), group.about())}};
+  if (auto shared = shared_hosts(group, nodes); !shared.empty()) environment[kSharedHostKey] = std::move(shared);
+  return environment;
+}
+
 RunTimes times_of(NetworkSample const& sample) {
   RunTimes times;
   for (auto const& span : sample.spans) {
@@ -97,13 +104,11 @@ class NetworkExecutor : public Executor {
     std::map<std::string, std::string> environment{
         {"executor", std::string(to_string(carrier))},
         {"repetitions", std::to_string(repetition_.repeat)},
-        {"processes", fmt::format("{}, {}", group_.size(), group_.about())},
         {"completion", completion_ == Completion::Polling ? "polling" : "events"},
         {"devices", joined(result.devices)},
     };
     if (!result.faults.empty()) environment["faults"] = joined(result.faults);
-    if (auto shared = shared_hosts(group_, model_.machine().hosts.size()); !shared.empty())
-      environment[kSharedHostKey] = std::move(shared);
+    environment.merge(group_environment(group_, model_.machine().hosts.size()));
     return environment;
   }
 
@@ -157,11 +162,8 @@ class NetworkNodes : public Nodes {
   }
 
   std::unique_ptr<Meter> make_meter(Model const& model, Repetition repetition) override {
-    std::map<std::string, std::string> environment{
-        {"processes", fmt::format("{}, {}", group_->size(), group_->about())}};
-    if (auto shared = shared_hosts(*group_, model.machine().hosts.size()); !shared.empty())
-      environment[kSharedHostKey] = std::move(shared);
-    return std::make_unique<NetworkMeter>(model, repetition, make_executor(model, repetition), std::move(environment));
+    return std::make_unique<NetworkMeter>(model, repetition, make_executor(model, repetition),
+                                          group_environment(*group_, model.machine().hosts.size()));
   }
 
  private:

@@ -21,6 +21,12 @@ std::string pci_address(Device device) {
   return address;
 }
 
+std::map<std::string, Device> devices_of_addresses(int count) {
+  std::map<std::string, Device> devices;
+  for (int i = 0; i < count; ++i) devices.emplace(pci_address(Device(i)), Device(i));
+  return devices;
+}
+
 cudaDeviceProp properties(Device device) {
   cudaDeviceProp found{};
   check_cuda(cudaGetDeviceProperties(&found, ordinal(device)), "cudaGetDeviceProperties");
@@ -65,10 +71,8 @@ DeviceCount count_devices() {
 }
 
 std::vector<Device> devices_by_address() {
-  std::map<std::string, Device> by_address;
-  for (int i = 0; i < count_devices().count; ++i) by_address.emplace(pci_address(Device(i)), Device(i));
   std::vector<Device> devices;
-  for (auto const& [address, device] : by_address) devices.push_back(device);
+  for (auto const& [address, device] : devices_of_addresses(count_devices().count)) devices.push_back(device);
   return devices;
 }
 
@@ -77,8 +81,7 @@ Devices::Devices(Machine machine, int first) : machine_(std::move(machine)) {
   if (found.count == 0) throw MissingError("no GPU to run on: " + found.reason);
   if (machine_.hosts.size() > 1)
     throw MissingError(fmt::format("'{}' is a cluster: its GPUs are not all in this machine", machine_.name));
-  std::map<std::string, Device> by_address;
-  for (int i = 0; i < found.count; ++i) by_address.emplace(pci_address(Device(i)), Device(i));
+  auto const by_address = devices_of_addresses(found.count);
   auto next = std::next(by_address.begin(), std::min(first, found.count));
   auto const gpus = machine_.all(PciKind::Gpu);
   if (gpus.size() + static_cast<std::size_t>(first) > by_address.size())
