@@ -8,10 +8,10 @@ stage="" # what is being done, named if it fails
 log=""   # what it wrote, shown if it fails
 
 # Without libsimgrid-dev everything but the simulation is built; without coinor-libclp-dev bounds are closed forms; without
-# libibverbs-dev and libopenmpi-dev plans are run on one node. The Python module is built where its packages are; `run` does
+# libibverbs-dev and libopenmpi-dev plans are run on one node; without liburing-dev drives are read by threads. The Python module is built where its packages are; `run` does
 # not need it, and Python's development files take their time to install.
 packages_build=(g++ cmake ninja-build libfmt-dev libyaml-cpp-dev nlohmann-json3-dev libcli11-dev libpugixml-dev
-  libsimgrid-dev coinor-libclp-dev libibverbs-dev libopenmpi-dev graphviz)
+  libsimgrid-dev coinor-libclp-dev libibverbs-dev libopenmpi-dev liburing-dev graphviz)
 packages_python=(pybind11-dev python3-dev python3-numpy)
 packages_test=(libgtest-dev libgmock-dev "${packages_python[@]}" python3-pytest mypy)
 packages_bench=(libbenchmark-dev)

@@ -77,6 +77,7 @@ std::vector<std::string> node_arguments(Session const& session, CheckOptions con
   words.insert(words.end(), {"--effort", options.effort});
   if (!session.calibration_file.empty()) words.insert(words.end(), {"--calibration", session.calibration_file});
   for (auto const& setting : session.settings) words.insert(words.end(), {"--set", setting});
+  for (auto const& drive : options.hardware.drives) words.insert(words.end(), {"--drive", drive});
   return words;
 }
 

@@ -1,6 +1,7 @@
 // lanewise discover: writes a machine file of the machine it runs on.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
@@ -71,6 +72,22 @@ std::string finding_text(hw::Finding const& finding) {
   return fmt::format("finding: {}: {}\n", whom, finding.text);
 }
 
+// "drive: nvme0: /dev/nvme0n1, 3.84 TB, mounted at /data". Drives that nothing is known of have no line.
+std::string drives_text(hw::Discovery const& found) {
+  std::string text;
+  for (auto const drive : found.machine.all(PciKind::Nvme))
+    for (auto const& device : found.facts.block_devices) {
+      auto const& function = found.machine.at(drive);
+      if (std::find(device.functions.begin(), device.functions.end(), function.bdf) == device.functions.end()) continue;
+      text += fmt::format("drive: {}: /dev/{}", function.name, device.name);
+      if (device.functions.size() > 1) text += fmt::format(" of {} drives", device.functions.size());
+      if (device.bytes) text += fmt::format(", {:.2f} TB", static_cast<double>(device.bytes->value()) / 1e12);
+      if (!device.mounted_at.empty()) text += fmt::format(", mounted at {}", fmt::join(device.mounted_at, " and "));
+      text += "\n";
+    }
+  return text;
+}
+
 // The roles file that the emulator left in its guest; empty where there is none.
 std::string roles_of_this_guest() {
   auto const* named = std::getenv("LANEWISE_ROLES");
@@ -93,6 +110,8 @@ void run(DiscoverOptions const& options, Session& session) {
     if (auto const* table = std::get_if<TopoMatrix>(&*against)) asked.against = *table;
   auto found = hw::hardware().discover(asked, session.catalogue);
   if (options.redact)
+    for (auto& device : found.facts.block_devices) device.mounted_at.clear();
+  if (options.redact)
     found.machine = redacted_machine(std::move(found.machine), asked.name.empty() ? "machine" : asked.name);
   auto const yaml = checked_yaml(found.machine, session.catalogue, "what was discovered");
   auto json = hw::hardware().discovery_json(found);
@@ -109,6 +128,7 @@ void run(DiscoverOptions const& options, Session& session) {
   else
     write_file(options.output, text);
   fmt::print(stderr, "{}", machine_summary(found.machine));
+  if (!options.redact) fmt::print(stderr, "{}", drives_text(found));
   print_notes(found.machine.notes);
   for (auto const& finding : found.findings) fmt::print(stderr, "{}", finding_text(finding));
   if (asked.against && found.findings.empty()) fmt::print(stderr, "as '{}' says\n", options.against);

@@ -146,7 +146,7 @@ void measure_nodes(Session& session, Machine const& cluster, ClusterHealth& heal
   health.not_measured = shared_host(*options.hardware.nodes, cluster.hosts.size());
   if (!health.not_measured.empty()) return run_collective(model, health, options);
   auto const& repetition = options.hardware.repetition;
-  auto const meter = hw::hardware().make_meter(model, repetition, *options.hardware.nodes);
+  auto const meter = hw::hardware().make_meter(model, {repetition, {}}, *options.hardware.nodes);
   auto const series = series_to_measure(model, {.quick = true});
   auto measurement = new_measurement(cluster, {.name = "doctor",
                                                .machine = session.machine_name,

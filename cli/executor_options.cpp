@@ -1,7 +1,10 @@
 #include "cli/executor_options.hpp"
 
+#include <fmt/format.h>
+
 #include "hw/hw_library.hpp"
 #include "lanewise/estimate/estimating_executor.hpp"
+#include "lanewise/io/error.hpp"
 #include "sim/sim_library.hpp"
 
 namespace lanewise::cli {
@@ -17,12 +20,23 @@ bool HardwareOptions::join() {
   return false;
 }
 
+hw::HardwareSettings HardwareOptions::settings() const {
+  hw::HardwareSettings settings{repetition, {}};
+  for (auto const& given : drives) {
+    auto const sign = given.find('=');
+    if (sign == std::string::npos || sign == 0 || sign + 1 == given.size())
+      throw InputError(fmt::format("--drive {}: expected NAME=PATH, as in nvme0=/data", given));
+    settings.drives.push_back({given.substr(0, sign), given.substr(sign + 1)});
+  }
+  return settings;
+}
+
 bool uses_hardware(std::string const& mode) { return mode == "hw" || mode == "both"; }
 
 std::unique_ptr<Executor> make_executor(std::string const& mode, Model const& model, HardwareOptions const& options) {
   if (mode == kEstimateMode) return std::make_unique<EstimatingExecutor>(model);
   return mode == "sim" ? sim::make_executor(model)
-                       : hw::hardware().make_executor(model, options.repetition, *options.nodes);
+                       : hw::hardware().make_executor(model, options.settings(), *options.nodes);
 }
 
 void add_mode(CLI::App& command, std::string& mode) {
@@ -42,6 +56,11 @@ void add_hardware_options(CLI::App& command, HardwareOptions& options) {
                   "Notice network completions by polling NICs, or sleep until their events")
       ->check(CLI::IsMember({"polling", "events"}))
       ->capture_default_str();
+  command
+      .add_option("--drive", options.drives,
+                  "What to use for a drive on hardware: nvme0=FOLDER makes a file of its own there and removes it; "
+                  "nvme0=FILE or a block device is only read; may be repeated")
+      ->type_name("NAME=PATH");
 }
 
 void add_repeat(CLI::App& command, hw::Repetition& repetition) {

@@ -100,7 +100,7 @@ void run(Session& session, MeasureOptions& options) {
   if (options.list_only) return list(series);
   if (options.output.empty()) throw InputError("name the file to write with -o");
   auto measurement = first_state(session, options, model.machine());
-  auto const meter = hw::hardware().make_meter(model, options.hardware.repetition, *options.hardware.nodes);
+  auto const meter = hw::hardware().make_meter(model, options.hardware.settings(), *options.hardware.nodes);
   measurement.environment.merge(meter->environment());
   if (auto const shared = measurement.environment.find(kSharedHostKey); shared != measurement.environment.end()) {
     measurement.doubtful = shared->second + ": the network between them is that host's memory";

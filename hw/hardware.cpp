@@ -2,11 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "core/io/own_library.hpp"
 #include "hw/executor_factory.hpp"
+#include "hw/host/host_executor.hpp"
 #include "hw/network/carrier.hpp"
 #include "hw/network/network_nodes.hpp"
 #include "hw/nodes/group.hpp"
+#include "hw/program/plan_meter.hpp"
 #include "lanewise/io/error.hpp"
 
 namespace lanewise::hw {
@@ -14,13 +18,19 @@ namespace {
 
 std::unique_ptr<Nodes> join(Completion completion) { return make_network_nodes(make_group(), completion); }
 
-std::unique_ptr<Executor> make_executor(Model const& model, Repetition repetition, Nodes& nodes) {
-  return model.machine().hosts.size() > 1 ? nodes.make_executor(model, repetition)
-                                          : make_cuda_executor(model, repetition);
+// Plans of a machine without a GPU need no CUDA.
+std::unique_ptr<Executor> make_executor(Model const& model, HardwareSettings const& settings, Nodes& nodes) {
+  if (model.machine().hosts.size() > 1) return nodes.make_executor(model, settings);
+  if (model.machine().all(PciKind::Gpu).empty()) return std::make_unique<HostExecutor>(model, settings);
+  return make_cuda_executor(model, settings);
 }
 
-std::unique_ptr<Meter> make_meter(Model const& model, Repetition repetition, Nodes& nodes) {
-  return model.machine().hosts.size() > 1 ? nodes.make_meter(model, repetition) : make_cuda_meter(model, repetition);
+std::unique_ptr<Meter> make_meter(Model const& model, HardwareSettings const& settings, Nodes& nodes) {
+  if (model.machine().hosts.size() > 1) return nodes.make_meter(model, settings);
+  if (!model.machine().all(PciKind::Gpu).empty()) return make_cuda_meter(model, settings);
+  auto executor = std::make_unique<HostExecutor>(model, settings);
+  auto environment = executor->environment();
+  return std::make_unique<PlanMeter>(model, settings.repetition, std::move(executor), std::move(environment));
 }
 
 std::string about() {

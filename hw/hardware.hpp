@@ -11,7 +11,7 @@
 #include "hw/discover/discovery.hpp"
 #include "hw/nodes/nodes.hpp"
 #include "hw/options/network_options.hpp"
-#include "hw/options/repetition.hpp"
+#include "hw/options/hardware_settings.hpp"
 #include "lanewise/model/model.hpp"
 #include "lanewise/plan/executor.hpp"
 
@@ -23,9 +23,9 @@ struct Hardware {
   std::unique_ptr<Nodes> (*join)(Completion completion);
   // The executor on this machine's GPUs, or, for a machine of several nodes, on `nodes`. Throws MissingError when a
   // driver, GPU or NIC that the machine has is missing here, InputError when the hardware is another one.
-  std::unique_ptr<Executor> (*make_executor)(Model const& model, Repetition repetition, Nodes& nodes);
+  std::unique_ptr<Executor> (*make_executor)(Model const& model, HardwareSettings const& settings, Nodes& nodes);
   // Measures this machine's GPUs or, for a machine of several nodes, transfers between `nodes`. Throws likewise.
-  std::unique_ptr<Meter> (*make_meter)(Model const& model, Repetition repetition, Nodes& nodes);
+  std::unique_ptr<Meter> (*make_meter)(Model const& model, HardwareSettings const& settings, Nodes& nodes);
   // One line: what this build contains and what of it this machine has.
   std::string (*about)();
   // Describes this machine, with the disagreements between sources; and the same as JSON.

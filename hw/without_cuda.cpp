@@ -11,11 +11,11 @@ constexpr auto* kNotBuilt =
 
 }  // namespace
 
-std::unique_ptr<Executor> make_cuda_executor(Model const& /*model*/, Repetition /*repetition*/) {
+std::unique_ptr<Executor> make_cuda_executor(Model const& /*model*/, HardwareSettings const& /*settings*/) {
   throw MissingError(kNotBuilt);
 }
 
-std::unique_ptr<Meter> make_cuda_meter(Model const& /*model*/, Repetition /*repetition*/) {
+std::unique_ptr<Meter> make_cuda_meter(Model const& /*model*/, HardwareSettings const& /*settings*/) {
   throw MissingError(kNotBuilt);
 }
 

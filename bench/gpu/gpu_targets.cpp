@@ -80,7 +80,7 @@ class Targets {
   }
   [[nodiscard]] double executed(std::vector<Step> steps) const {
     Plan const plan{model_.machine().name, fingerprint(model_.machine()), std::move(steps), {}};
-    auto const trace = CudaExecutor(model_, {2, kRepeat}).run(plan);
+    auto const trace = CudaExecutor(model_, {{2, kRepeat}, {}}).run(plan);
     for (auto const& one : trace.steps)
       if (!*one.verified) throw PlanError("wrong bytes: " + one.mismatch);
     return trace.steps.back().end.value() - trace.steps.front().start.value();

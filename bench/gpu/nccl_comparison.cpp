@@ -43,7 +43,7 @@ class Comparison {
         devices_(open_devices(machine)),
         links_(plan_collective(model_, collective(CollectiveOp::AllToAll, kSizes[0])).steps, *devices_),
         nccl_(*devices_, links_, *std::max_element(std::begin(kSizes), std::end(kSizes))),
-        executor_(model_, kRepetition) {}
+        executor_(model_, {kRepetition, {}}) {}
 
   // True when every byte was right. Writes the file after every collective, so that a failure loses no results.
   bool run(std::string const& file) {

@@ -21,10 +21,10 @@ struct PreparedRun {
   std::unique_ptr<Run> run;
   std::string form;
 };
-PreparedRun prepare_run(Plan const& plan, Model const& model, Devices& devices) {
+PreparedRun prepare_run(Plan const& plan, Model const& model, Devices& devices, Drives& drives) {
   auto const& machine = model.machine();
   if (auto const why = why_streams(plan, machine))
-    return {std::make_unique<PlanRun>(plan, model, devices), "streams: " + *why};
+    return {std::make_unique<PlanRun>(plan, model, devices, drives), "streams: " + *why};
   if (auto const programs = ll_programs(plan, machine, max_blocks_per_gpu(plan, devices, max_resident_ll_blocks)))
     return {std::make_unique<LLRun>(plan, devices, *programs), "one kernel a GPU: data with flags"};
   return {std::make_unique<ProgramRun>(plan, devices), "one kernel a GPU"};
@@ -48,19 +48,19 @@ class CheckedRun : public RepeatableRun {
 
 }  // namespace
 
-CudaExecutor::CudaExecutor(Model const& model, Repetition repetition)
-    : model_(model), repetition_(repetition), devices_(open_devices(model.machine())) {}
+CudaExecutor::CudaExecutor(Model const& model, HardwareSettings const& settings)
+    : model_(model), repetition_(settings.repetition), devices_(open_devices(model.machine())), drives_(model.machine(), settings.drives) {}
 
 CudaExecutor::~CudaExecutor() = default;
 
 std::unique_ptr<RepeatableRun> CudaExecutor::prepare(Plan const& plan) {
   check_plan(plan, model_.machine());
-  return std::make_unique<CheckedRun>(plan, prepare_run(plan, model_, *devices_).run);
+  return std::make_unique<CheckedRun>(plan, prepare_run(plan, model_, *devices_, drives_).run);
 }
 
 Trace CudaExecutor::run(Plan const& plan) {
   check_plan(plan, model_.machine());
-  auto const [prepared, form] = prepare_run(plan, model_, *devices_);
+  auto const [prepared, form] = prepare_run(plan, model_, *devices_, drives_);
   RunSamples samples(plan);
   Trace trace;
   for (int run = -repetition_.warm_up; run < repetition_.repeat; ++run) {
@@ -76,6 +76,7 @@ Trace CudaExecutor::run(Plan const& plan) {
   trace.environment["executor"] = "CUDA";
   trace.environment["repetitions"] = std::to_string(repetition_.repeat);
   if (plan.collective) trace.environment["form"] = form;
+  if (auto drives = drives_.about(); !drives.empty()) trace.environment["drives"] = std::move(drives);
   if (prepared->began_early())
     trace.environment["release"] = "early: the driver made the host wait, so steps began before all were enqueued";
   samples.summarise(trace);

@@ -3,7 +3,8 @@
 // host. After every run each destination is checked on its device.
 #include <memory>
 
-#include "hw/options/repetition.hpp"
+#include "hw/options/hardware_settings.hpp"
+#include "hw/storage/drives.hpp"
 #include "lanewise/model/model.hpp"
 #include "lanewise/plan/executor.hpp"
 
@@ -14,8 +15,8 @@ class Devices;
 class CudaExecutor : public Executor {
  public:
   // Throws MissingError when this machine lacks a GPU or driver that the model's machine has, InputError when its GPUs
-  // are other parts.
-  CudaExecutor(Model const& model, Repetition repetition);
+  // are other parts, or for a drive's path as Drives does.
+  CudaExecutor(Model const& model, HardwareSettings const& settings);
   CudaExecutor(CudaExecutor const&) = delete;
   CudaExecutor& operator=(CudaExecutor const&) = delete;
   ~CudaExecutor() override;
@@ -30,6 +31,7 @@ class CudaExecutor : public Executor {
   Model const& model_;
   Repetition repetition_;
   std::unique_ptr<Devices> devices_;
+  Drives drives_;
 };
 
 }  // namespace lanewise::hw

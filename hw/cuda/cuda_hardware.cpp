@@ -8,12 +8,12 @@
 
 namespace lanewise::hw {
 
-std::unique_ptr<Executor> make_cuda_executor(Model const& model, Repetition repetition) {
-  return std::make_unique<CudaExecutor>(model, repetition);
+std::unique_ptr<Executor> make_cuda_executor(Model const& model, HardwareSettings const& settings) {
+  return std::make_unique<CudaExecutor>(model, settings);
 }
 
-std::unique_ptr<Meter> make_cuda_meter(Model const& model, Repetition repetition) {
-  return std::make_unique<CudaMeter>(model, repetition);
+std::unique_ptr<Meter> make_cuda_meter(Model const& model, HardwareSettings const& settings) {
+  return std::make_unique<CudaMeter>(model, settings);
 }
 
 std::string cuda_text() {

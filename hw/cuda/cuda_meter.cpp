@@ -38,14 +38,14 @@ Sample checked_sample(Repetition repetition, PlanRun& run, std::vector<Step> con
 
 }  // namespace
 
-CudaMeter::CudaMeter(Model const& model, Repetition repetition)
-    : model_(model), repetition_(repetition), devices_(open_devices(model.machine())) {}
+CudaMeter::CudaMeter(Model const& model, HardwareSettings const& settings)
+    : model_(model), repetition_(settings.repetition), devices_(open_devices(model.machine())), drives_(model.machine(), settings.drives) {}
 
 CudaMeter::~CudaMeter() = default;
 
 Sample CudaMeter::alone(Step const& step) {
   auto const plan = plan_of({step});
-  PlanRun run(plan, model_, *devices_);
+  PlanRun run(plan, model_, *devices_, drives_);
   auto const count = back_to_back_count(model_, step, kMaxBackToBack);
   return checked_sample(repetition_, run, plan.steps, model_.machine(),
                         [&] { return run.back_to_back(count).value() / count; });
@@ -53,7 +53,7 @@ Sample CudaMeter::alone(Step const& step) {
 
 Sample CudaMeter::together(std::vector<Step> const& steps) {
   auto const plan = plan_of(steps);
-  PlanRun run(plan, model_, *devices_);
+  PlanRun run(plan, model_, *devices_, drives_);
   return checked_sample(repetition_, run, steps, model_.machine(), [&] { return run.once().makespan.value(); });
 }
 

@@ -2,7 +2,8 @@
 #include <memory>
 
 #include "core/measurement/meter.hpp"
-#include "hw/options/repetition.hpp"
+#include "hw/options/hardware_settings.hpp"
+#include "hw/storage/drives.hpp"
 #include "lanewise/model/model.hpp"
 
 namespace lanewise::hw {
@@ -13,7 +14,7 @@ class Devices;
 // that opens when all are enqueued.
 class CudaMeter : public Meter {
  public:
-  CudaMeter(Model const& model, Repetition repetition);
+  CudaMeter(Model const& model, HardwareSettings const& settings);
   CudaMeter(CudaMeter const&) = delete;
   CudaMeter& operator=(CudaMeter const&) = delete;
   ~CudaMeter() override;
@@ -28,6 +29,7 @@ class CudaMeter : public Meter {
   Model const& model_;
   Repetition repetition_;
   std::unique_ptr<Devices> devices_;
+  Drives drives_;
 };
 
 }  // namespace lanewise::hw

@@ -31,6 +31,7 @@ HostFacts read_facts(DiscoverOptions const& options) {
   read_platform(sysfs, live, facts);
   read_pci(sysfs, facts);
   read_nics(sysfs, facts);
+  read_block_devices(sysfs, facts);
   if (live)
     for (auto& nic : facts.nics)
       if (nic.rdma)

@@ -155,6 +155,12 @@ Tree written(HostFacts const& facts) {
   tree["verbs"]["devices"] = facts.verbs.devices;
   tree["nics"] = Tree::array();
   for (auto const& nic : facts.nics) tree["nics"].push_back(written(nic));
+  tree["block_devices"] = Tree::array();
+  for (auto const& device : facts.block_devices)
+    tree["block_devices"].push_back({{"name", device.name},
+                                     {"bdfs", device.functions},
+                                     {"bytes", device.bytes ? Tree(device.bytes->value()) : Tree()},
+                                     {"mounted_at", device.mounted_at}});
   tree["pci"] = Tree::array();
   for (auto const& function : facts.pci) tree["pci"].push_back(written(function));
   return tree;

@@ -9,6 +9,7 @@
 
 #include "hw/memory/memory.hpp"
 #include "hw/network/node_plan.hpp"
+#include "hw/options/drive_paths.hpp"
 
 namespace lanewise::hw {
 
@@ -40,6 +41,7 @@ struct DeviceWork {
   std::vector<Memory*> buffers;
   std::vector<bool> waits_outside;
   std::vector<StepId> order;
+  DrivePaths drives;  // of the node plan's machine
 };
 
 // `first_gpu`: the number of the node's first GPU among those that this process sees, where several nodes share a host.

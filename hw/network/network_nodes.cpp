@@ -9,8 +9,8 @@
 #include "core/io/interrupt.hpp"
 #include "core/plan/run_samples.hpp"
 #include "core/plan/shared_host.hpp"
-#include "hw/network/network_meter.hpp"
 #include "hw/network/network_process.hpp"
+#include "hw/program/plan_meter.hpp"
 #include "lanewise/io/error.hpp"
 
 namespace lanewise::hw {
@@ -70,12 +70,12 @@ class NetworkRuns : public RepeatableRun {
 
 class NetworkExecutor : public Executor {
  public:
-  NetworkExecutor(Model const& model, Repetition repetition, Completion completion, Group& group,
+  NetworkExecutor(Model const& model, HardwareSettings settings, Completion completion, Group& group,
                   NetworkProcess& process)
-      : model_(model), repetition_(repetition), completion_(completion), group_(group), process_(process) {}
+      : model_(model), settings_(std::move(settings)), completion_(completion), group_(group), process_(process) {}
 
   Trace run(Plan const& plan) override {
-    auto const network_plan = make_network_plan(plan, model_, repetition_, completion_);
+    auto const network_plan = make_network_plan(plan, model_, settings_, completion_);
     group_.broadcast(to_text(network_plan));
     auto const result = process_.run(network_plan);
     Trace trace;
@@ -91,7 +91,7 @@ class NetworkExecutor : public Executor {
   }
 
   std::unique_ptr<RepeatableRun> prepare(Plan const& plan) override {
-    auto lowered = make_network_plan(plan, model_, {0, 0}, completion_);
+    auto lowered = make_network_plan(plan, model_, {{0, 0}, settings_.drives}, completion_);
     group_.broadcast(to_text(lowered));
     process_.run(lowered);  // what cannot run here is refused now
     lowered.repeat = 1;
@@ -103,7 +103,7 @@ class NetworkExecutor : public Executor {
   [[nodiscard]] std::map<std::string, std::string> environment(NetworkResult const& result, Carrier carrier) const {
     std::map<std::string, std::string> environment{
         {"executor", std::string(to_string(carrier))},
-        {"repetitions", std::to_string(repetition_.repeat)},
+        {"repetitions", std::to_string(settings_.repetition.repeat)},
         {"completion", completion_ == Completion::Polling ? "polling" : "events"},
         {"devices", joined(result.devices)},
     };
@@ -113,7 +113,7 @@ class NetworkExecutor : public Executor {
   }
 
   Model const& model_;
-  Repetition repetition_;
+  HardwareSettings settings_;
   Completion completion_;
   Group& group_;
   NetworkProcess& process_;
@@ -156,13 +156,13 @@ class NetworkNodes : public Nodes {
     }
   }
 
-  std::unique_ptr<Executor> make_executor(Model const& model, Repetition repetition) override {
+  std::unique_ptr<Executor> make_executor(Model const& model, HardwareSettings const& settings) override {
     ranks_of_nodes(group_->hosts(), model.machine().hosts.size());
-    return std::make_unique<NetworkExecutor>(model, repetition, completion_, *group_, process_);
+    return std::make_unique<NetworkExecutor>(model, settings, completion_, *group_, process_);
   }
 
-  std::unique_ptr<Meter> make_meter(Model const& model, Repetition repetition) override {
-    return std::make_unique<NetworkMeter>(model, repetition, make_executor(model, repetition),
+  std::unique_ptr<Meter> make_meter(Model const& model, HardwareSettings const& settings) override {
+    return std::make_unique<PlanMeter>(model, settings.repetition, make_executor(model, settings),
                                           group_environment(*group_, model.machine().hosts.size()));
   }
 

@@ -11,6 +11,7 @@
 #include "hw/network/node_plan.hpp"
 #include "hw/program/contents.hpp"
 #include "hw/program/plan_check.hpp"
+#include "hw/storage/drives.hpp"
 #include "lanewise/io/error.hpp"
 
 namespace lanewise::hw {
@@ -23,7 +24,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(NetworkRegion, buffer, offset)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(NetworkStep, transfer, text, verb, bytes, from_node, to_node, from, to, nic_from,
                                    nic_to, queue_pairs, staging, chunk, slots, ring_from, ring_to, reads, writes,
                                    reduces, after)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(NodePlan, machine, plan, steps, buffers)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DrivePath, drive, path)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(NodePlan, machine, plan, steps, buffers, drives)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(NetworkPlan, nodes, gpus, uses_gpus, nics, steps, buffers, node_plans, carrier,
                                    warm_up, repeat, completion)
 
@@ -42,7 +44,7 @@ class NetworkLowering {
  public:
   NetworkLowering(Plan const& plan, Model const& model) : plan_(plan), model_(model), machine_(model.machine()) {}
 
-  NetworkPlan lower(Repetition repetition, Completion completion) {
+  NetworkPlan lower(HardwareSettings const& settings, Completion completion) {
     for (auto const& host : machine_.hosts) lowered_.nodes.push_back(host.name);
     lowered_.gpus.resize(machine_.hosts.size());
     for (auto const gpu : machine_.all(PciKind::Gpu)) ++lowered_.gpus[index(machine_.host_of(gpu))];
@@ -54,9 +56,9 @@ class NetworkLowering {
     if (!plan_.buffers.empty()) add_buffers();
     set_carrier();
     for (auto const& step : plan_.steps) lowered_.steps.push_back(lower(step));
-    lowered_.node_plans = make_node_plans(plan_, model_, lowered_.steps);
-    lowered_.warm_up = repetition.warm_up;
-    lowered_.repeat = repetition.repeat;
+    lowered_.node_plans = make_node_plans(plan_, model_, lowered_.steps, settings.drives);
+    lowered_.warm_up = settings.repetition.warm_up;
+    lowered_.repeat = settings.repetition.repeat;
     lowered_.completion = completion;
     return std::move(lowered_);
   }
@@ -64,11 +66,6 @@ class NetworkLowering {
  private:
   [[noreturn]] void refuse(Step const& step, std::string const& why) const {
     throw PlanError(fmt::format("step '{}' ({}): {}", step.transfer, text_of(step.way, machine_), why));
-  }
-
-  [[nodiscard]] bool is_drive(Place const& place) const {
-    auto const* id = std::get_if<PciId>(&place);
-    return id != nullptr && machine_.at(*id).kind == PciKind::Nvme;
   }
 
   void add(PciId nic) {
@@ -218,7 +215,7 @@ class NetworkLowering {
                       "over NICs with `mechanism: gdr`",
                       step.transfer));
     if (step.way.mechanism == Mechanism::StorageDirect || step.way.mechanism == Mechanism::StorageStaged ||
-        is_drive(step.from) || is_drive(step.to))
+        drive_of(machine_, step))
       throw MissingError(
           fmt::format("step '{}': drives of other nodes are simulated and not run by this build", step.transfer));
     if (!step.way.nic_from || !step.way.nic_to) refuse(step, "the way names no NICs");
@@ -307,9 +304,10 @@ class NetworkLowering {
 
 }  // namespace
 
-NetworkPlan make_network_plan(Plan const& plan, Model const& model, Repetition repetition, Completion completion) {
+NetworkPlan make_network_plan(Plan const& plan, Model const& model, HardwareSettings const& settings,
+                              Completion completion) {
   check_plan(plan, model.machine());
-  return NetworkLowering(plan, model).lower(repetition, completion);
+  return NetworkLowering(plan, model).lower(settings, completion);
 }
 
 std::string to_text(NetworkPlan const& plan) { return nlohmann::json(plan).dump(); }

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "hw/memory/content.hpp"
+#include "hw/options/hardware_settings.hpp"
 #include "hw/options/network_options.hpp"
-#include "hw/options/repetition.hpp"
 #include "lanewise/model/model.hpp"
 #include "lanewise/plan/plan.hpp"
 #include "lanewise/rules/mechanism.hpp"
@@ -88,6 +88,7 @@ struct NodePlan {
   std::string plan;                // its steps and the plan's buffers that they use, as JSON of a plan for that machine
   std::vector<std::size_t> steps;  // the network plan's number of each of its steps
   std::vector<std::size_t> buffers;
+  DrivePaths drives;  // of its machine
   friend bool operator==(NodePlan const&, NodePlan const&) = default;
 };
 
@@ -108,7 +109,8 @@ struct NetworkPlan {
 
 // Throws PlanError for a step that this executor does not run, InputError when the plan is for another machine,
 // MissingError where the plan needs GPUDirect Async, which this build does not use.
-NetworkPlan make_network_plan(Plan const& plan, Model const& model, Repetition repetition, Completion completion);
+NetworkPlan make_network_plan(Plan const& plan, Model const& model, HardwareSettings const& settings,
+                              Completion completion);
 
 // As JSON, for the other processes.
 std::string to_text(NetworkPlan const& plan);

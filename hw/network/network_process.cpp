@@ -250,6 +250,7 @@ std::unique_ptr<DeviceSteps> NetworkProcess::make_gpu_steps(NetworkPlan const& p
   prepared.node_plan = &of_node;
   DeviceWork work;
   work.steps = node_steps_from(of_node);
+  work.drives = of_node.drives;
   for (auto const buffer : of_node.buffers) work.buffers.push_back(prepared.buffers[buffer]);
   std::vector<std::optional<StepId>> in_node(plan.steps.size());
   for (std::size_t i = 0; i < of_node.steps.size(); ++i) in_node[of_node.steps[i]] = StepId(i);

@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "core/machine/node_split.hpp"
+#include "hw/storage/drives.hpp"
 #include "lanewise/io/bundled.hpp"
 #include "lanewise/io/error.hpp"
 #include "lanewise/machine/catalogue.hpp"
@@ -27,7 +28,7 @@ class NodePlanBuilder {
     steps_.fingerprint = fingerprint(machine_);
   }
 
-  NodePlan build(std::vector<NetworkStep> const& lowered) {
+  NodePlan build(std::vector<NetworkStep> const& lowered, DrivePaths const& drives) {
     NodePlan built;
     add_buffers(built);
     for (std::size_t i = 0; i < lowered.size(); ++i) {
@@ -41,6 +42,9 @@ class NodePlanBuilder {
       for (auto const before : lowered[built.steps[i]].after)
         if (auto const found = numbers_.find(before); found != numbers_.end())
           steps_.steps[i].after.push_back(found->second);
+    for (auto const& named : drives)
+      if (auto const drive = find_drive(model_.machine(), named); model_.machine().host_of(drive) == node_)
+        built.drives.push_back({machine_.at(moved(drive)).name, named.path});
     built.machine = write_machine(machine_);
     built.plan = to_json(steps_, machine_).dump();
     return built;
@@ -97,7 +101,8 @@ class NodePlanBuilder {
 
 }  // namespace
 
-std::vector<NodePlan> make_node_plans(Plan const& plan, Model const& model, std::vector<NetworkStep> const& lowered) {
+std::vector<NodePlan> make_node_plans(Plan const& plan, Model const& model, std::vector<NetworkStep> const& lowered,
+                                      DrivePaths const& drives) {
   auto const& machine = model.machine();
   std::vector<NodePlan> plans(machine.hosts.size());
   if (std::none_of(lowered.begin(), lowered.end(), [](auto const& step) { return step.verb == Verb::Device; }))
@@ -106,7 +111,7 @@ std::vector<NodePlan> make_node_plans(Plan const& plan, Model const& model, std:
   if (!split)
     throw PlanError(fmt::format("the nodes of '{}' cannot be told apart, so none can run its part", machine.name));
   for (std::size_t node = 0; node < plans.size(); ++node)
-    plans[node] = NodePlanBuilder(plan, model, *split, HostId(node)).build(lowered);
+    plans[node] = NodePlanBuilder(plan, model, *split, HostId(node)).build(lowered, drives);
   return plans;
 }
 

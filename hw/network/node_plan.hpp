@@ -10,8 +10,10 @@
 
 namespace lanewise::hw {
 
-// By node; `lowered` has the steps of the plan. Throws PlanError where nodes cannot be told apart.
-std::vector<NodePlan> make_node_plans(Plan const& plan, Model const& model, std::vector<NetworkStep> const& lowered);
+// By node; `lowered` has the steps of the plan, `drives` names drives of the cluster. Throws PlanError where nodes cannot
+// be told apart, InputError for a drive that the cluster does not have.
+std::vector<NodePlan> make_node_plans(Plan const& plan, Model const& model, std::vector<NetworkStep> const& lowered,
+                                      DrivePaths const& drives);
 
 // A node's machine and plan, in the process that runs them.
 struct NodeSteps {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/measurement/meter.hpp"
-#include "hw/options/repetition.hpp"
+#include "hw/options/hardware_settings.hpp"
 #include "lanewise/model/model.hpp"
 #include "lanewise/plan/executor.hpp"
 
@@ -30,9 +30,9 @@ class Nodes {
   [[nodiscard]] virtual std::vector<int> first_of_nodes(std::size_t nodes) const = 0;
   // In the first process: an executor of plans that cross the network. Throws MissingError when the processes do not
   // match the machine's nodes.
-  virtual std::unique_ptr<Executor> make_executor(Model const& model, Repetition repetition) = 0;
+  virtual std::unique_ptr<Executor> make_executor(Model const& model, HardwareSettings const& settings) = 0;
   // The same of a meter of transfers between nodes.
-  virtual std::unique_ptr<Meter> make_meter(Model const& model, Repetition repetition) = 0;
+  virtual std::unique_ptr<Meter> make_meter(Model const& model, HardwareSettings const& settings) = 0;
 };
 
 }  // namespace lanewise::hw

@@ -79,7 +79,7 @@ class OneGpu {
     }
     plan.steps[1].bytes = Bytes(0);
     plan.steps[1].work = kWork;
-    PlanRun run(plan, model_, devices_);
+    PlanRun run(plan, model_, devices_, no_drives_);
     std::vector<double> took;
     for (int i = 0; i < kRuns; ++i) {
       auto const times = run.once().steps;
@@ -99,7 +99,7 @@ class OneGpu {
       collective.algorithm = Algorithm::PackedTrees;
       auto const plan = plan_collective(model_, collective);
       ++streams_;
-      PlanRun run(plan, model_, devices_);
+      PlanRun run(plan, model_, devices_, no_drives_);
       check(run, std::string(to_string(op)) + " by packed trees");
       auto const through_host = std::count_if(plan.steps.begin(), plan.steps.end(), [](Step const& step) {
         return std::holds_alternative<NumaId>(step.from) || std::holds_alternative<NumaId>(step.to);
@@ -121,7 +121,7 @@ class OneGpu {
       for (auto const& plan : plans) {
         ++streams_;
         steps = std::max(steps, plan.steps.size());
-        PlanRun run(plan, model_, devices_);
+        PlanRun run(plan, model_, devices_, no_drives_);
         check(run, name_of(plan, "streams"));
       }
       fmt::print("{}: {} among {} hierarchical in {} forms, up to {} steps\n", model_.machine().name, to_string(op),
@@ -143,7 +143,7 @@ class OneGpu {
                               .to = to,
                               .bytes = Bytes((2_MiB).value() << (requests.size() * 7 % 5))});
     auto const plan = SetPlanner(model_).plan(requests, {Objective::Makespan});
-    PlanRun run(plan, model_, devices_);
+    PlanRun run(plan, model_, devices_, no_drives_);
     check(run, "a set");
     auto const turns =
         std::count_if(plan.steps.begin(), plan.steps.end(), [](Step const& step) { return !step.order_only.empty(); });
@@ -178,7 +178,7 @@ class OneGpu {
     }
     // Streams need events and pinned memory, so only one size among few GPUs.
     if (plan.collective->among.size() > 4 || plan.collective->bytes != Bytes(1000004)) return;
-    PlanRun run(plan, model_, devices_);
+    PlanRun run(plan, model_, devices_, no_drives_);
     ++streams_;
     check(run, name_of(plan, "streams"));
   }
@@ -222,6 +222,7 @@ class OneGpu {
 
   Model model_;
   Devices devices_;
+  Drives no_drives_{model_.machine(), {}};
   int programs_ = 0, streams_ = 0, wrong_ = 0;
 };
 

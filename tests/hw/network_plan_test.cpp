@@ -30,7 +30,7 @@ class WirePlans : public testing::Test {
     auto const scenario = read_scenario(SourceText::from_memory(
         "s.yaml", "lanewise: scenario/1\nscenario: s\nmachines: [" + machine + "]\ntransfers:\n" + transfers));
     auto const plan = plan_of(scenario, model, {Objective::Each});
-    return make_network_plan(plan, model, {2, 5}, Completion::Events);
+    return make_network_plan(plan, model, {{2, 5}, {}}, Completion::Events);
   }
   std::string refusal(std::string const& machine, std::string const& transfers,
                       std::vector<Setting> const& settings = {}) {

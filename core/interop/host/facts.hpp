@@ -103,6 +103,14 @@ struct NicFacts {
   std::optional<bool> in_verbs;        // libibverbs lists it
 };
 
+// A block device on PCI functions: a drive, or an array of several.
+struct BlockDeviceFacts {
+  std::string name;                    // "nvme0n1", "md0"
+  std::vector<std::string> functions;  // their addresses
+  std::optional<Bytes> bytes;
+  std::vector<std::string> mounted_at;  // it and its partitions
+};
+
 // From NVML.
 
 enum class NvlinkRemote : std::uint8_t { Unknown, Gpu, Cpu, Switch };
@@ -206,6 +214,7 @@ struct HostFacts {
   PlatformFacts platform;
   std::vector<PciFacts> pci;  // ascending by address
   std::vector<NicFacts> nics;
+  std::vector<BlockDeviceFacts> block_devices;
   std::string gpu_part, nic_part, switch_part;  // what the user names, for devices that no id tells; empty: none
   bool lists_nics = true;        // `nics` has every network device; false: adapters are known by their class and id
   bool shows_config = true;      // config space is in it, unless root alone may read it; false: the format has none

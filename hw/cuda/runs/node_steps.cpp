@@ -41,6 +41,7 @@ NodeGpuSteps::NodeGpuSteps(DeviceWork work, std::optional<int> first_gpu)
     : work_(std::move(work)),
       model_(machine_here(work_.steps.machine, first_gpu)),
       devices_(open_devices(model_.machine(), first_gpu.value_or(0))),
+      drives_(model_.machine(), work_.drives),
       wait_value_(driver_entry("cuStreamWaitValue32")),
       write_value_(driver_entry("cuStreamWriteValue32")) {
   auto const& plan = work_.steps.plan;
@@ -48,14 +49,16 @@ NodeGpuSteps::NodeGpuSteps(DeviceWork work, std::optional<int> first_gpu)
   for (auto* const buffer : work_.buffers) memory.push_back(buffer->data());
   if (!plan.buffers.empty()) shared_.emplace(plan, *devices_, memory);
   links_.emplace(plan.steps, *devices_);
+  plan_drives_.emplace(plan.steps, model_.machine(), drives_);
   flags_.emplace(1 + 2 * steps().size());
   std::vector<int> device_of_step;
   for (std::size_t i = 0; i < steps().size(); ++i) {
     auto& built = run_steps_.emplace_back();
-    built.prepared = build_step(steps()[i], model_, *devices_, shared_ ? &*shared_ : nullptr);
-    if (has_own_memory(steps()[i])) built.prepared.source->fill(seed_of(i));
+    built.prepared = build_step(steps()[i], model_, *devices_, shared_ ? &*shared_ : nullptr, plan_drives_->of(i));
+    if (has_own_memory(steps()[i])) built.prepared.fill(seed_of(i));
     device_of_step.push_back(ordinal(built.prepared.move->device()));
   }
+  plan_drives_->remove_names();
   create_streams(device_of_step);
   for (auto const device : devices_->all()) {
     int ordering = 0;
@@ -92,7 +95,7 @@ void NodeGpuSteps::prepare() {
   ended_.assign(steps().size(), false);
   for (std::size_t i = 0; i < run_steps_.size(); ++i) {
     auto& step = run_steps_[i].prepared;
-    if (has_own_memory(steps()[i]) && step.target) step.target->clear();
+    if (has_own_memory(steps()[i])) step.clear();
     step.move->prepare();
   }
   links_->wake();
@@ -212,7 +215,7 @@ std::vector<std::string> NodeGpuSteps::mismatches() const {
   std::vector<std::string> by_step(run_steps_.size());
   for (std::size_t i = 0; i < run_steps_.size(); ++i) {
     if (!has_own_memory(steps()[i])) continue;
-    if (auto const wrong = run_steps_[i].prepared.arrived().mismatch(seed_of(i))) by_step[i] = text_of(*wrong);
+    if (auto const wrong = run_steps_[i].prepared.mismatch(seed_of(i))) by_step[i] = text_of(*wrong);
   }
   return by_step;
 }

@@ -15,6 +15,7 @@
 #include "hw/cuda/runs/step_builder.hpp"
 #include "hw/network/device_steps.hpp"
 #include "hw/program/stream_assignment.hpp"
+#include "hw/storage/drives.hpp"
 
 namespace lanewise::hw {
 
@@ -55,8 +56,10 @@ class NodeGpuSteps : public DeviceSteps {
   DeviceWork work_;
   Model model_;
   std::unique_ptr<Devices> devices_;
+  Drives drives_;
   std::optional<SharedBuffers> shared_;
   std::optional<Links> links_;
+  std::optional<PlanDrives> plan_drives_;
   std::vector<RunStep> run_steps_;
   std::vector<StreamStep> stream_steps_;
   StreamAssignment assignment_;

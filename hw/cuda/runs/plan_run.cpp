@@ -19,10 +19,10 @@
 #include "lanewise/io/error.hpp"
 
 namespace lanewise::hw {
-PlanRun::PlanRun(Plan const& plan, Model const& model, Devices& devices)
+PlanRun::PlanRun(Plan const& plan, Model const& model, Devices& devices, Drives& drives)
     : steps_(plan.steps), links_(plan.steps, devices), order_(topological_order(plan.steps)) {
   if (!plan.buffers.empty()) shared_.emplace(plan, devices);
-  build_steps(model, devices);
+  build_steps(model, devices, drives);
   create_streams();
   create_opening_marks();
   std::set<Device> used;
@@ -30,18 +30,21 @@ PlanRun::PlanRun(Plan const& plan, Model const& model, Devices& devices)
   gate_ = std::make_unique<ReleaseGate>(std::vector<Device>(used.begin(), used.end()));
 }
 
-void PlanRun::build_steps(Model const& model, Devices& devices) {
+void PlanRun::build_steps(Model const& model, Devices& devices, Drives& drives) {
   auto const& machine = model.machine();
+  drives_.emplace(steps_, machine, drives);
   std::vector<int> device_of_step;
   for (auto const& step : steps_) {
     auto& built = run_steps_.emplace_back();
-    built.prepared = build_step(step, model, devices, shared_ ? &*shared_ : nullptr);
-    if (has_own_memory(step)) built.prepared.source->fill(seed_of(run_steps_.size() - 1));
+    auto const number = run_steps_.size() - 1;
+    built.prepared = build_step(step, model, devices, shared_ ? &*shared_ : nullptr, drives_->of(number));
+    if (has_own_memory(step)) built.prepared.fill(seed_of(number));
     built.end = make_event(built.prepared.move->device());
     device_of_step.push_back(ordinal(built.prepared.move->device()));
     for (auto const& place : {step.from, step.to})
       if (auto const gpu = gpu_at(machine, place); gpu && !near_) near_ = machine.at(machine.numa_of(*gpu)).os_index;
   }
+  drives_->remove_names();
   stream_steps_ = stream_steps(steps_, model, device_of_step);
   for (std::size_t i = 0; i < steps_.size(); ++i)
     if (waits_for_nothing(StepId(i)))
@@ -70,7 +73,7 @@ void PlanRun::prepare() {
   if (shared_) shared_->fill();
   for (std::size_t i = 0; i < run_steps_.size(); ++i) {
     auto& step = run_steps_[i].prepared;
-    if (has_own_memory(steps_[i]) && step.target) step.target->clear();
+    if (has_own_memory(steps_[i])) step.clear();
     step.move->prepare();
   }
   links_.wake();
@@ -223,7 +226,7 @@ std::vector<std::string> PlanRun::find_mismatches() const {
   auto by_step = shared_ ? shared_->mismatches() : std::vector<std::string>(run_steps_.size());
   for (std::size_t i = 0; i < run_steps_.size(); ++i) {
     if (!has_own_memory(steps_[i])) continue;
-    if (auto const wrong = run_steps_[i].prepared.arrived().mismatch(seed_of(i))) by_step[i] = text_of(*wrong);
+    if (auto const wrong = run_steps_[i].prepared.mismatch(seed_of(i))) by_step[i] = text_of(*wrong);
   }
   return by_step;
 }

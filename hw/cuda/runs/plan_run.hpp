@@ -11,13 +11,14 @@
 #include "hw/cuda/runs/step_builder.hpp"
 #include "hw/cuda/timing/release_gate.hpp"
 #include "hw/program/stream_assignment.hpp"
+#include "hw/storage/drives.hpp"
 
 namespace lanewise::hw {
 
 class PlanRun : public Run {
  public:
   // Throws PlanError or MissingError naming the step that cannot be run here. `plan` must outlive this.
-  PlanRun(Plan const& plan, Model const& model, Devices& devices);
+  PlanRun(Plan const& plan, Model const& model, Devices& devices, Drives& drives);
 
   // Clears the targets, enqueues everything behind the gate, opens it and waits. Where a stream carries several steps
   // it does so twice: the steps' times come from a run that times each step, the makespan from a run that does not,
@@ -43,7 +44,7 @@ class PlanRun : public Run {
     Event opened;
   };
 
-  void build_steps(Model const& model, Devices& devices);
+  void build_steps(Model const& model, Devices& devices, Drives& drives);
   void create_streams();
   void create_opening_marks();
   [[nodiscard]] cudaStream_t stream_of(StepId id) const { return streams_[assigned(id).stream].get(); }
@@ -68,6 +69,7 @@ class PlanRun : public Run {
 
   std::vector<Step> const& steps_;
   std::optional<SharedBuffers> shared_;  // of a collective
+  std::optional<PlanDrives> drives_;
   Links links_;
   std::vector<StepId> order_;
   std::vector<RunStep> run_steps_;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/rules/conditions.hpp"
+#include "hw/cuda/memory/stream_copier.hpp"
 #include "hw/cuda/moves/bar_copy.hpp"
 #include "hw/cuda/moves/device_moves.hpp"
 #include "hw/cuda/moves/host_move.hpp"
@@ -22,14 +23,30 @@ namespace {
 // Chunks of a ring in flight: one is filled, one is drained, and one waits at each end.
 constexpr std::size_t kRingSlots = 4;
 
+// What a user's file holds is not known beforehand: it is read once more, by the operating system.
+std::optional<Mismatch> mismatch_with_file(DriveRange const& range, DeviceBuffer const& arrived) {
+  constexpr std::int64_t kBlock = std::int64_t{8} << 20;
+  std::vector<std::byte> block(static_cast<std::size_t>(std::min(kBlock, range.bytes().value())));
+  for (std::int64_t at = 0; at < range.bytes().value(); at += kBlock) {
+    auto const bytes = std::min(kBlock, range.bytes().value() - at);
+    check_cuda(cudaMemcpy(block.data(), static_cast<std::byte const*>(arrived.data()) + at,
+                          static_cast<std::size_t>(bytes), cudaMemcpyDefault),
+               "cudaMemcpy");
+    if (auto const wrong = range.mismatch(block.data(), at, bytes)) return wrong;
+  }
+  return std::nullopt;
+}
+
 class StepBuilder {
  public:
-  StepBuilder(Step const& step, Model const& model, Devices& devices, SharedBuffers const* shared)
-      : step_(step), model_(model), machine_(model.machine()), devices_(devices), shared_(shared) {}
+  StepBuilder(Step const& step, Model const& model, Devices& devices, SharedBuffers const* shared,
+              std::optional<StepDrive> const& drive)
+      : step_(step), model_(model), machine_(model.machine()), devices_(devices), shared_(shared), drive_(drive) {}
 
   PreparedStep build() {
     if (step_.work > Seconds(0)) return compute_step();
     refuse_unsupported();
+    if (drive_) return drive_step();
     if (migrates(step_.op)) return page_step();
     prepared_.source = buffer(step_.from, step_.reads);
     prepared_.target = buffer(step_.to, step_.writes);
@@ -60,7 +77,10 @@ class StepBuilder {
       case Mechanism::GdrRelay:
       case Mechanism::NetStaged: refuse("the CUDA executor has no network");
       case Mechanism::StorageDirect:
-      case Mechanism::StorageStaged: refuse("the CUDA executor has no drives");
+      case Mechanism::StorageStaged:
+        if (step_.way.nic_from || step_.way.nic_to) refuse("the CUDA executor has no network");
+        if (!drive_) refuse("of PCIe devices only NVMe drives are run");
+        break;
       case Mechanism::PcieP2p:
         if (has_nvlink(machine_, *from_gpu(), *to_gpu()))
           refuse("CUDA takes NVLink between these GPUs; their PCIe path cannot be asked for");
@@ -70,6 +90,7 @@ class StepBuilder {
         break;
       default: break;
     }
+    if (drive_ && (step_.reads || step_.writes || step_.reduces)) refuse("the buffers of a collective are in memory");
     if (!from_gpu() && !to_gpu() && devices_.all().empty()) refuse("no GPU is there to keep the time");
   }
 
@@ -157,9 +178,9 @@ class StepBuilder {
     if (step_.op == Op::Atomic || step_.way.mechanism == Mechanism::Local) return whole;
     if (step_.way.mechanism != Mechanism::HostDma && step_.way.mechanism != Mechanism::PcieP2p)
       return {whole.multiprocessors, 1};
-    constexpr int kReadingBlocks = 16;
-    constexpr int kWritingBlocks = 6;
-    return {std::min(is_pulled() ? kReadingBlocks : kWritingBlocks, whole.multiprocessors), 1};
+    constexpr int kBlocksThatRead = 16;
+    constexpr int kBlocksThatWrite = 6;
+    return {std::min(is_pulled() ? kBlocksThatRead : kBlocksThatWrite, whole.multiprocessors), 1};
   }
 
   [[nodiscard]] std::unique_ptr<Move> host_copy(DeviceBuffer& target) const {
@@ -176,6 +197,59 @@ class StepBuilder {
       enqueue_copy({to, Bytes(0), from, Bytes(0), from.bytes()}, stream->get());
       check_cuda(cudaStreamSynchronize(stream->get()), "cudaStreamSynchronize");
     });
+  }
+
+  // ------------------------------------------------------------------------------------------------------------ drives
+
+  // What moves a drive's bytes, with the host memory that they pass through.
+  struct DriveTransfer {
+    std::optional<HostMemory> ring;
+    std::unique_ptr<StorageTransfer> transfer;
+  };
+
+  // The stream wakes a thread beside the host memory, which waits for the drive, and goes on when that is done.
+  [[nodiscard]] PreparedStep drive_step() {
+    bool const from_drive = is_drive(machine_, step_.from);
+    auto const& memory = from_drive ? step_.to : step_.from;
+    auto made = buffer(memory, std::nullopt);
+    auto const transfer = std::make_shared<DriveTransfer>(
+        drive_transfer(*made, from_drive ? IoDirection::FromDrive : IoDirection::ToDrive));
+    (from_drive ? prepared_.target : prepared_.source) = std::move(made);
+    (from_drive ? prepared_.from_drive : prepared_.to_drive) = drive_->range;
+    prepared_.move =
+        std::make_unique<HostMove>(nearest_device(), host_node(), [transfer] { transfer->transfer->run(); });
+    return std::move(prepared_);
+  }
+
+  [[nodiscard]] DriveTransfer drive_transfer(DeviceBuffer const& memory, IoDirection direction) const {
+    auto const& range = drive_->range;
+    if (step_.way.mechanism == Mechanism::StorageDirect) {
+      drive_->drives.note(drive_->drive, drive_->drives.is_direct(drive_->drive) ? kDirect : kInCompatibilityMode);
+      return {std::nullopt, drive_->drives.cufile().transfer(
+                                range, direction, memory.data(), [device = memory.device()] {
+                                  check_cuda(cudaSetDevice(ordinal(device)), "cudaSetDevice");
+                                })};
+    }
+    auto const queue_name = [&](auto const& made) {
+      drive_->drives.note(drive_->drive, std::string(made->queue_name()));
+    };
+    if (step_.way.mechanism == Mechanism::HostDma) {
+      auto made = host_transfer(range, direction, static_cast<std::byte*>(memory.data()));
+      queue_name(made);
+      return {std::nullopt, std::move(made)};
+    }
+    auto const whole_blocks = range.file().alignment();
+    auto const chunk_bytes = Bytes((chunk().value() + whole_blocks - 1) / whole_blocks * whole_blocks);
+    auto const count = ring_slots(step_.bytes, chunk_bytes);
+    HostMemory ring(Bytes(chunk_bytes.value() * static_cast<std::int64_t>(count)), host_node(), HostMemory::Kind::Pinned);
+    std::vector<std::byte*> slots;
+    for (std::size_t i = 0; i < count; ++i)
+      slots.push_back(static_cast<std::byte*>(ring.data()) + i * static_cast<std::size_t>(chunk_bytes.value()));
+    auto made = staged_transfer(range, direction,
+                                make_stream_copier(memory.device(), static_cast<std::byte*>(memory.data())),
+                                std::move(slots), chunk_bytes);
+    queue_name(made);
+    return {std::move(ring), std::move(made)};
   }
 
   // The chunk that the way names, else the one that the model finds best.
@@ -228,13 +302,31 @@ class StepBuilder {
   Machine const& machine_;
   Devices& devices_;
   SharedBuffers const* shared_;
+  std::optional<StepDrive> const& drive_;
   PreparedStep prepared_;
 };
 
 }  // namespace
 
-PreparedStep build_step(Step const& step, Model const& model, Devices& devices, SharedBuffers const* shared) {
-  return StepBuilder(step, model, devices, shared).build();
+PreparedStep build_step(Step const& step, Model const& model, Devices& devices, SharedBuffers const* shared,
+                        std::optional<StepDrive> const& drive) {
+  return StepBuilder(step, model, devices, shared, drive).build();
+}
+
+void PreparedStep::fill(std::uint64_t seed) const {
+  if (!from_drive) return source->fill(seed);
+  if (from_drive->file().is_ours()) from_drive->fill(seed);
+}
+
+void PreparedStep::clear() const {
+  if (to_drive) return to_drive->clear();
+  if (target) target->clear();
+}
+
+std::optional<Mismatch> PreparedStep::mismatch(std::uint64_t seed) const {
+  if (to_drive) return to_drive->mismatch(seed);
+  if (from_drive && !from_drive->file().is_ours()) return mismatch_with_file(*from_drive, *target);
+  return (target ? *target : *source).mismatch(seed);
 }
 
 }  // namespace lanewise::hw

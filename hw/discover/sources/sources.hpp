@@ -13,6 +13,7 @@ void read_cpu(Sysfs const& sysfs, HostFacts& facts);
 // `live`: the root is this machine's own, so the processor itself can be asked too.
 void read_platform(Sysfs const& sysfs, bool live, HostFacts& facts);
 void read_nics(Sysfs const& sysfs, HostFacts& facts);
+void read_block_devices(Sysfs const& sysfs, HostFacts& facts);
 
 NvmlFacts read_nvml();
 VerbsFacts read_verbs();

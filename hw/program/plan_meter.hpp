@@ -1,5 +1,5 @@
 #pragma once
-// Measures transfers between the nodes of a cluster, on their processes.
+// Measures transfers by running plans of them, where no stream of a GPU keeps the time.
 #include <memory>
 
 #include "core/measurement/meter.hpp"
@@ -9,10 +9,10 @@
 
 namespace lanewise::hw {
 
-class NetworkMeter : public Meter {
+class PlanMeter : public Meter {
  public:
-  // `executor` runs plans on the nodes; `environment` says what they are. The model must outlive this.
-  NetworkMeter(Model const& model, Repetition repetition, std::unique_ptr<Executor> executor,
+  // `environment`: of what the executor runs on. The model must outlive this.
+  PlanMeter(Model const& model, Repetition repetition, std::unique_ptr<Executor> executor,
                std::map<std::string, std::string> environment)
       : model_(model), repetition_(repetition), executor_(std::move(executor)), environment_(std::move(environment)) {}
 

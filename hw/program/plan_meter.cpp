@@ -1,4 +1,4 @@
-#include "hw/network/network_meter.hpp"
+#include "hw/program/plan_meter.hpp"
 
 #include "core/measurement/repeated_sample.hpp"
 #include "lanewise/machine/fingerprint.hpp"
@@ -10,7 +10,7 @@ constexpr int kMaxBackToBack = 64;
 
 }  // namespace
 
-Sample NetworkMeter::alone(Step const& step) {
+Sample PlanMeter::alone(Step const& step) {
   auto const count = back_to_back_count(model_, step, kMaxBackToBack);
   std::vector<Step> steps;
   for (int i = 0; i < count; ++i) {
@@ -21,9 +21,9 @@ Sample NetworkMeter::alone(Step const& step) {
   return sample_of(std::move(steps), count);
 }
 
-Sample NetworkMeter::together(std::vector<Step> const& steps) { return sample_of(steps, 1); }
+Sample PlanMeter::together(std::vector<Step> const& steps) { return sample_of(steps, 1); }
 
-Sample NetworkMeter::sample_of(std::vector<Step> steps, int share) {
+Sample PlanMeter::sample_of(std::vector<Step> steps, int share) {
   auto const& machine = model_.machine();
   Plan const plan{machine.name, fingerprint(machine), std::move(steps), {}};
   auto const run = executor_->prepare(plan);
