@@ -285,6 +285,7 @@ void add_check(CLI::App& app, Session& session) {
       ->type_name("WHERE")
       ->capture_default_str();
   add_hardware_options(*command, options->hardware);
+  add_drives(*command, options->hardware);
   command
       ->add_option("--budget", options->budget,
                    "Run alternatives on hardware in turn with the plan for at most this long per run; default: three "

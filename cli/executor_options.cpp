@@ -56,6 +56,9 @@ void add_hardware_options(CLI::App& command, HardwareOptions& options) {
                   "Notice network completions by polling NICs, or sleep until their events")
       ->check(CLI::IsMember({"polling", "events"}))
       ->capture_default_str();
+}
+
+void add_drives(CLI::App& command, HardwareOptions& options) {
   command
       .add_option("--drive", options.drives,
                   "What to use for a drive on hardware: nvme0=FOLDER makes a file of its own there and removes it; "

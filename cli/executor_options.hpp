@@ -32,8 +32,10 @@ bool uses_hardware(std::string const& mode);
 std::unique_ptr<Executor> make_executor(std::string const& mode, Model const& model, HardwareOptions const& options);
 // Adds --mode with the modes of `run` and `check`.
 void add_mode(CLI::App& command, std::string& mode);
-// Adds --repeat, --completion and --drive.
+// Adds --repeat and --completion.
 void add_hardware_options(CLI::App& command, HardwareOptions& options);
+// Adds --drive.
+void add_drives(CLI::App& command, HardwareOptions& options);
 // Adds --repeat.
 void add_repeat(CLI::App& command, hw::Repetition& repetition);
 

@@ -15,7 +15,7 @@
 #include "core/measurement/measuring.hpp"
 #include "core/measurement/new_measurement.hpp"
 #include "core/measurement/repeated_sample.hpp"
-#include "core/plan/shared_host.hpp"
+#include "core/plan/run_environment.hpp"
 #include "core/text/percent.hpp"
 #include "core/text/table.hpp"
 #include "hw/hw_library.hpp"
@@ -41,6 +41,7 @@ Worklist wanted(MeasureOptions const& options) {
   list.singles = options.only != "patterns";
   list.patterns = options.only != "singles";
   list.max_bytes = argument(parse_bytes(options.max_size));
+  for (auto const& drive : options.hardware.settings().drives) list.drives.push_back(drive.drive);
   return list;
 }
 
@@ -124,6 +125,7 @@ void run(Session& session, MeasureOptions& options) {
     throw Interrupted(fmt::format("stopped; {} has what was measured, --resume goes on", options.output));
   }
   progress.reset();
+  for (auto const& [key, text] : meter->environment()) measurement.environment[key] = text;  // with what was found out
   save(measurement);
   if (session.json)
     fmt::print("{}\n", to_json(measurement).dump(2));
@@ -147,6 +149,7 @@ void add_measure(CLI::App& app, Session& session) {
       ->capture_default_str()
       ->type_name("SIZE");
   add_hardware_options(*command, options->hardware);
+  add_drives(*command, options->hardware);
   command->add_flag("--resume", options->resume, "Go on with the existing file");
   command->add_flag("--force", options->force, "Measure anew and replace the existing file");
   command->add_flag("--list", options->list_only, "List what would be measured, and measure nothing");

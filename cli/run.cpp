@@ -116,6 +116,7 @@ void add_run(CLI::App& app, Session& session) {
   command->add_option("-o,--output", options->output, "Also write the result as JSON to this file")->type_name("FILE");
   add_mode(*command, options->mode);
   add_hardware_options(*command, options->hardware);
+  add_drives(*command, options->hardware);
   command->callback([&session, options] { run(session, *options); });
 }
 

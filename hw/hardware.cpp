@@ -29,8 +29,9 @@ std::unique_ptr<Meter> make_meter(Model const& model, HardwareSettings const& se
   if (model.machine().hosts.size() > 1) return nodes.make_meter(model, settings);
   if (!model.machine().all(PciKind::Gpu).empty()) return make_cuda_meter(model, settings);
   auto executor = std::make_unique<HostExecutor>(model, settings);
-  auto environment = executor->environment();
-  return std::make_unique<PlanMeter>(model, settings.repetition, std::move(executor), std::move(environment));
+  auto const& host = *executor;
+  return std::make_unique<PlanMeter>(model, settings.repetition, std::move(executor),
+                                     [&host] { return host.environment(); });
 }
 
 std::string about() {

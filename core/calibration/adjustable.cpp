@@ -7,6 +7,7 @@
 
 #include "core/machine/end_name.hpp"
 #include "core/model/resources/figures.hpp"
+#include "core/model/resources/network.hpp"
 #include "core/model/resources/overheads.hpp"
 
 namespace lanewise {
@@ -14,6 +15,7 @@ namespace {
 
 using Number = std::optional<double>;
 
+constexpr double kAll = 1.0;    // no more than every byte on the wire is payload
 constexpr double kTwice = 1.0;  // both directions together carry at most twice one
 struct Shared {};
 constexpr Shared kShared{};
@@ -64,6 +66,13 @@ Number between_gpus(Part const& link, double value) {
   bool const joins = link.link.family == LinkFamily::NvLink || link.link.family == LinkFamily::GpuXgmi;
   return joins ? Number(value) : std::nullopt;
 }
+
+Number wire_latency(Part const& nic) {
+  return number(nic.nic.wire_latency.value_or(network::wire_latency(nic.nic.link_layer)));
+}
+
+// Only of adapters that do no RDMA, whose messages go through the kernel's sockets.
+Number of_sockets(Part const& nic, double value) { return nic.nic.rdma ? std::nullopt : Number(value); }
 
 std::vector<AdjustableFigure> all() {
   return {
@@ -158,6 +167,34 @@ std::vector<AdjustableFigure> all() {
       figure<&Part::cpu, &CpuFigures::host_bridge_memory_bandwidth>(
           PartKind::Cpu, "host_bridge_memory_bandwidth", Parameter::BridgeMemory,
           [](Part const& p) { return number(p.cpu.host_bridge_memory_bandwidth); }, kShared),
+      figure<&Part::nic, &NicFigures::wire_latency>(PartKind::Nic, "wire_latency", Parameter::NetworkLatency,
+                                                    [](Part const& p) { return wire_latency(p); }),
+      figure<&Part::nic, &NicFigures::payload_efficiency>(
+          PartKind::Nic, "payload_efficiency", Parameter::NetworkRate,
+          [](Part const& p) { return number(network::payload_efficiency(&p)); }, kAll),
+      figure<&Part::nic, &NicFigures::read_bandwidth>(PartKind::Nic, "read_bandwidth", Parameter::NetworkRate,
+                                                      [](Part const& p) { return number(p.nic.read_bandwidth); }),
+      figure<&Part::nic, &NicFigures::queue_pair_bandwidth>(
+          PartKind::Nic, "queue_pair_bandwidth", Parameter::NetworkRate,
+          [](Part const& p) { return number(p.nic.queue_pair_bandwidth); }),
+      figure<&Part::nic, &NicFigures::socket_latency>(
+          PartKind::Nic, "socket_latency", Parameter::MessagePassing,
+          [](Part const& p) { return of_sockets(p, figures::socket_latency(&p).value()); }),
+      figure<&Part::nic, &NicFigures::socket_bandwidth>(
+          PartKind::Nic, "socket_bandwidth", Parameter::MessagePassing,
+          [](Part const& p) { return of_sockets(p, figures::socket_bandwidth(&p).value()); }),
+      figure<&Part::hop, &SwitchHopFigures::latency>(PartKind::NetworkSwitch, "latency", Parameter::NetworkLatency,
+                                               [](Part const& p) { return number(p.hop.latency); }),
+      figure<&Part::nvme, &NvmeFigures::read_bandwidth>(PartKind::Nvme, "read_bandwidth", Parameter::DriveRate,
+                                                        [](Part const& p) { return number(p.nvme.read_bandwidth); }),
+      figure<&Part::nvme, &NvmeFigures::write_bandwidth>(PartKind::Nvme, "write_bandwidth", Parameter::DriveRate,
+                                                         [](Part const& p) { return number(p.nvme.write_bandwidth); }),
+      figure<&Part::nvme, &NvmeFigures::read_latency>(
+          PartKind::Nvme, "read_latency", Parameter::DriveLatency,
+          [](Part const& p) { return number(figures::drive_read_latency(&p)); }),
+      figure<&Part::nvme, &NvmeFigures::write_latency>(
+          PartKind::Nvme, "write_latency", Parameter::DriveLatency,
+          [](Part const& p) { return number(figures::drive_write_latency(&p)); }),
       figure<&Part::link, &LinkFigures::copy_efficiency>(
           PartKind::Link, "copy_efficiency", Parameter::NvlinkEfficiency,
           [](Part const& p) { return number(figures::copy_efficiency(p.link)); }),
@@ -193,6 +230,9 @@ void for_each_place(M& machine, Visit visit) {
     if (function.part) visit(function.name, *function.part);
   for (auto& bundle : machine.nvlinks) visit(name_of(machine, bundle), bundle.part);
   for (auto& link : machine.socket_links) visit(name_of(machine, link), link.part);
+  if (machine.fabric)
+    for (auto& one : machine.fabric->switches)
+      if (one.part) visit(one.name, *one.part);
 }
 
 bool built_in(Machine const& machine, PartId id) {

@@ -106,6 +106,7 @@ std::string_view measurement_of(Parameter parameter) {
     case Parameter::DeviceMemory: return "a copy within one GPU (nvbandwidth device_local_copy)";
     case Parameter::NetworkRate: return "ib_write_bw between two nodes";
     case Parameter::DriveRate: return "fio with large reads of one drive";
+    case Parameter::DriveLatency: return "fio with reads of 4 KiB, one at a time";
     case Parameter::EngineStart: return "4 B copies back to back between two GPUs (p2pBandwidthLatencyTest)";
     case Parameter::HostWork: return "small staged copies (p2pBandwidthLatencyTest without peer access)";
     case Parameter::DriverStaging: return "copies both ways without peer access (p2pBandwidthLatencyTest)";

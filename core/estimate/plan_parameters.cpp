@@ -40,6 +40,7 @@ std::vector<Parameter> parameters_of(Plan const& plan, Model const& model) {
       if (model.resources().at(use.resource).is_inferred()) found.insert(Parameter::GenericParts);
       if (parameter == Parameter::NvlinkEfficiency) found.insert(Parameter::NvlinkLatency);
       if (parameter == Parameter::NetworkRate) found.insert(Parameter::NetworkLatency);
+      if (parameter == Parameter::DriveRate) found.insert(Parameter::DriveLatency);
     }
     insert_parameter_of(demand.cap_reason, found);
   }

@@ -221,6 +221,13 @@ std::vector<PartField> nic_fields() {
                      LANEWISE_MEMBER(nic.read_bandwidth)));
   f.push_back(scalar("queue_pair_bandwidth", "one queue pair, where that is less than the port",
                      LANEWISE_MEMBER(nic.queue_pair_bandwidth)));
+  f.push_back(positive("payload_efficiency",
+                       "payload share of the rate on the wire; absent: by the headers of packets of the MTU",
+                       LANEWISE_MEMBER(nic.payload_efficiency)));
+  f.push_back(scalar("socket_latency", "one end of a message through the kernel's sockets, where MPI takes them",
+                     LANEWISE_MEMBER(nic.socket_latency)));
+  f.push_back(
+      scalar("socket_bandwidth", "one stream through the kernel's sockets", LANEWISE_MEMBER(nic.socket_bandwidth)));
   return f;
 }
 
@@ -245,7 +252,9 @@ std::vector<PartField> nvme_fields() {
   add_pcie(f, "one way through the endpoint");
   f.push_back(scalar("read_bandwidth", "sequential reads", LANEWISE_MEMBER(nvme.read_bandwidth)));
   f.push_back(scalar("write_bandwidth", "sequential writes", LANEWISE_MEMBER(nvme.write_bandwidth)));
-  f.push_back(scalar("read_latency", "first byte of a random read", LANEWISE_MEMBER(nvme.read_latency)));
+  f.push_back(scalar("read_latency", "a random read of one block, from the command to the data",
+                     LANEWISE_MEMBER(nvme.read_latency)));
+  f.push_back(scalar("write_latency", "a write of one block, likewise", LANEWISE_MEMBER(nvme.write_latency)));
   return f;
 }
 

@@ -10,7 +10,13 @@ namespace {
 
 constexpr Bytes kReferenceBytes{std::int64_t{64} << 20};  // hides the time to start, and takes some milliseconds
 
-bool is_host_memory(Place const& place) { return std::holds_alternative<NumaId>(place); }
+// Transfers whose ends are of the same kinds drift together.
+bool same_kind(Machine const& machine, Place const& a, Place const& b) {
+  auto const* one = std::get_if<PciId>(&a);
+  auto const* other = std::get_if<PciId>(&b);
+  if (one == nullptr || other == nullptr) return one == other;
+  return machine.at(*one).kind == machine.at(*other).kind;
+}
 
 }  // namespace
 
@@ -32,7 +38,7 @@ double session_noise(Measurement const& measurement, Machine const& machine, std
     auto const from = place_at(machine, reference.flow.from, reference.pos);
     auto const to = place_at(machine, reference.flow.to, reference.pos);
     for (auto const& request : requests)
-      if (is_host_memory(request.from) == is_host_memory(from) && is_host_memory(request.to) == is_host_memory(to))
+      if (same_kind(machine, request.from, from) && same_kind(machine, request.to, to))
         noise = std::max(noise, reference.spread / 2);
   }
   return noise;

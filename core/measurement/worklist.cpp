@@ -19,6 +19,9 @@ std::vector<Bytes> const kSizes{4_B,   1_KiB, 4_KiB,  16_KiB, 64_KiB,  256_KiB,
 // A size that hides the time to start, and one that training jobs send.
 std::vector<Bytes> const kPatternSizes{16_MiB, 128_MiB};
 constexpr Bytes kBothWays = 256_MiB;  // in each direction
+// Of drives: from a block, of which a read shows the latency, to what keeps all of a drive's channels at work.
+std::vector<Bytes> const kSmallOfDrives{4_KiB, 64_KiB};
+std::vector<Bytes> const kLargeOfDrives{1_MiB, 16_MiB, 256_MiB, 1_GiB};
 
 using Pair = std::pair<std::string, std::string>;
 
@@ -32,7 +35,9 @@ class List {
   std::vector<MeasuredSeries> take() {
     if (machine_.hosts.size() > 1) return between_nodes();
     if (wanted_.singles) singles();
+    if (wanted_.singles) drives();
     if (wanted_.patterns) patterns();
+    if (wanted_.patterns) patterns_of_drives();
     return std::move(series_);
   }
 
@@ -238,6 +243,47 @@ class List {
       add({.name = fmt::format("memory-of-{}-by-all-cores", numa.name), .mechanism = Mechanism::Local, .cores = cores},
           each({{numa.name, numa.name}}, {512_MiB, 1_GiB}));
     }
+  }
+
+  // ---------------------------------------------------------------------------------------------------------- drives
+
+  [[nodiscard]] static std::vector<Pair> each_with(std::vector<std::string> const& drives,
+                                                   std::vector<std::string> const& others, bool from_drive) {
+    std::vector<Pair> pairs;
+    for (auto const& drive : drives)
+      for (auto const& other : others) pairs.push_back(from_drive ? Pair(drive, other) : Pair(other, drive));
+    return pairs;
+  }
+
+  void drives() {
+    for (bool const reads : {true, false}) {
+      auto const series = [&](std::string const& way, Mechanism mechanism, std::vector<std::string> const& others) {
+        MeasuredSeries made{.name = fmt::format("drive-{}-{}", reads ? "reads" : "writes", way), .mechanism = mechanism};
+        auto const pairs = each_with(wanted_.drives, others, reads);
+        auto small = made;
+        small.name += "-small";
+        small.quantity = MeasuredQuantity::Latency;
+        add(std::move(small), each(pairs, kSmallOfDrives));
+        add(std::move(made), each(pairs, kLargeOfDrives));
+      };
+      series("host", Mechanism::HostDma, memories_);
+      series("staged", Mechanism::StorageStaged, gpus_);
+      series("direct", Mechanism::StorageDirect, gpus_);
+    }
+  }
+
+  // All drives at once: into host memory, and staged to one GPU and to one each.
+  void patterns_of_drives() {
+    if (wanted_.drives.size() < 2 || memories_.empty()) return;
+    auto const first_memory = std::vector<std::string>{memories_.front()};
+    pattern("all-drives-read", each_with(wanted_.drives, first_memory, true));
+    pattern("all-drives-written", each_with(wanted_.drives, first_memory, false));
+    if (gpus_.empty()) return;
+    pattern("all-drives-to-one-gpu", each_with(wanted_.drives, {gpus_.front()}, true));
+    std::vector<Pair> spread;
+    for (std::size_t i = 0; i < wanted_.drives.size(); ++i)
+      spread.emplace_back(wanted_.drives[i], gpus_[i % gpus_.size()]);
+    if (gpus_.size() > 1) pattern("drives-to-all-gpus", spread);
   }
 
   // -------------------------------------------------------------------------------------------------------- patterns

@@ -7,6 +7,7 @@
 
 #include "core/io/json.hpp"
 #include "core/units/statistics.hpp"
+#include "core/verdict/soft_nic.hpp"
 #include "lanewise/io/error.hpp"
 #include "lanewise/units/text.hpp"
 
@@ -50,6 +51,9 @@ Comparison compare(Trace const& first, Trace const& second) {
     comparison.warnings.push_back(fmt::format("the machines differ: '{}' against '{}'", first.machine, second.machine));
   else if (first.fingerprint != second.fingerprint)
     comparison.warnings.emplace_back("the machine's description or settings differ between the two");
+  for (auto const* trace : {&first, &second})
+    if (auto const why = timing_exclusion(*trace); !why.empty())
+      comparison.warnings.push_back(fmt::format("times are not those of the machine described: {}", why));
   for (std::size_t i = 0; i < first.steps.size(); ++i) {
     auto const& a = first.steps[i];
     auto const& b = second.steps[i];

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "core/plan/shared_host.hpp"
+#include "core/plan/run_environment.hpp"
 #include "lanewise/verdict/verdict.hpp"
 
 namespace lanewise {
@@ -34,9 +34,12 @@ std::string timing_exclusion(Plan const& plan, Machine const& machine) {
 std::string timing_exclusion(Trace const& trace) {
   if (auto const started = trace.environment.find(kNodesEnvironmentKey); started != trace.environment.end())
     return fmt::format("the nodes were {}", started->second);
-  auto const shared = trace.environment.find(kSharedHostKey);
-  if (shared == trace.environment.end()) return {};
-  return fmt::format("{}: the network between them is that host's memory", shared->second);
+  if (auto const shared = trace.environment.find(kSharedHostKey); shared != trace.environment.end())
+    return fmt::format("{}: the network between them is that host's memory", shared->second);
+  if (auto const staged = trace.environment.find(kCompatibilityModeKey); staged != trace.environment.end())
+    return fmt::format("{}: cuFile's compatibility mode staged through host memory what storage_direct moved",
+                       staged->second);
+  return {};
 }
 
 bool is_message_cluster(Machine const& machine) {

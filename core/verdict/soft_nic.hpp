@@ -11,7 +11,8 @@ namespace lanewise {
 // right, but its times say nothing about the described machine.
 std::string timing_exclusion(Plan const& plan, Machine const& machine);
 
-// The same of a run whose nodes were started for it, or shared a host: their network was not the described one.
+// The same of a run whose nodes were started for it or shared a host, so that their network was not the described one,
+// or whose drives cuFile did not move directly.
 std::string timing_exclusion(Trace const& trace);
 
 // Whether all NICs on the cluster's fabric are Soft-RoCE. Any hosts or virtual machines can then be its nodes.

@@ -7,6 +7,7 @@
 #include "core/estimate/flow_hashes.hpp"
 #include "core/text/percent.hpp"
 #include "core/text/table.hpp"
+#include "core/verdict/soft_nic.hpp"
 #include "lanewise/units/text.hpp"
 
 namespace lanewise {
@@ -164,6 +165,8 @@ std::string trace_text(Trace const& trace, Plan const& plan, Machine const& mach
   if (trace.steps.size() > kMaxStepsShown)
     text += fmt::format("and {} more steps\n", trace.steps.size() - kMaxStepsShown);
   text += noisy_steps_text(trace);
+  if (auto const why = timing_exclusion(trace); !why.empty())
+    text += fmt::format("times are not those of the machine described: {}\n", why);
   if (auto const hash = trace.environment.find("flow hash"); hash != trace.environment.end())
     text += hash->second == kMeanOfHashes
                 ? "flows are hashed to cables: a folded plan has the mean of all hashes; --unfolded tells them apart\n"

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/io/interrupt.hpp"
+#include "core/plan/run_environment.hpp"
 #include "core/plan/run_samples.hpp"
 #include "hw/cuda/devices/open_devices.hpp"
 #include "hw/cuda/runs/ll_run.hpp"
@@ -76,6 +77,8 @@ Trace CudaExecutor::run(Plan const& plan) {
   trace.environment["executor"] = "CUDA";
   trace.environment["repetitions"] = std::to_string(repetition_.repeat);
   if (plan.collective) trace.environment["form"] = form;
+  if (auto staged = drives_.not_direct(plan.steps); !staged.empty())
+    trace.environment[kCompatibilityModeKey] = std::move(staged);
   if (auto drives = drives_.about(); !drives.empty()) trace.environment["drives"] = std::move(drives);
   if (prepared->began_early())
     trace.environment["release"] = "early: the driver made the host wait, so steps began before all were enqueued";

@@ -25,6 +25,12 @@ void check(PlanRun const& run, std::vector<Step> const& steps, Machine const& ma
                         0, wrong[i]);
 }
 
+// What cuFile stages through host memory is no figure of the drive's way to the GPU.
+void refuse_compatibility_mode(std::vector<Step> const& steps, Drives& drives) {
+  if (auto const staged = drives.not_direct(steps); !staged.empty())
+    throw PlanError(fmt::format("{}: {}", staged, kInCompatibilityMode));
+}
+
 // The sample of what once() returns, in seconds. Every byte is checked after every run.
 template <class Once>
 Sample checked_sample(Repetition repetition, PlanRun& run, std::vector<Step> const& steps, Machine const& machine,
@@ -44,6 +50,7 @@ CudaMeter::CudaMeter(Model const& model, HardwareSettings const& settings)
 CudaMeter::~CudaMeter() = default;
 
 Sample CudaMeter::alone(Step const& step) {
+  refuse_compatibility_mode({step}, drives_);
   auto const plan = plan_of({step});
   PlanRun run(plan, model_, *devices_, drives_);
   auto const count = back_to_back_count(model_, step, kMaxBackToBack);
@@ -52,6 +59,7 @@ Sample CudaMeter::alone(Step const& step) {
 }
 
 Sample CudaMeter::together(std::vector<Step> const& steps) {
+  refuse_compatibility_mode(steps, drives_);
   auto const plan = plan_of(steps);
   PlanRun run(plan, model_, *devices_, drives_);
   return checked_sample(repetition_, run, steps, model_.machine(), [&] { return run.once().makespan.value(); });
@@ -61,6 +69,10 @@ Plan CudaMeter::plan_of(std::vector<Step> steps) const {
   return {model_.machine().name, fingerprint(model_.machine()), std::move(steps), {}};
 }
 
-std::map<std::string, std::string> CudaMeter::environment() const { return devices_->environment(); }
+std::map<std::string, std::string> CudaMeter::environment() const {
+  auto found = devices_->environment();
+  if (auto drives = drives_.about(); !drives.empty()) found["drives"] = std::move(drives);
+  return found;
+}
 
 }  // namespace lanewise::hw

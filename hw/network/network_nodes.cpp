@@ -8,7 +8,7 @@
 
 #include "core/io/interrupt.hpp"
 #include "core/plan/run_samples.hpp"
-#include "core/plan/shared_host.hpp"
+#include "core/plan/run_environment.hpp"
 #include "hw/network/network_process.hpp"
 #include "hw/program/plan_meter.hpp"
 #include "lanewise/io/error.hpp"
@@ -163,7 +163,7 @@ class NetworkNodes : public Nodes {
 
   std::unique_ptr<Meter> make_meter(Model const& model, HardwareSettings const& settings) override {
     return std::make_unique<PlanMeter>(model, settings.repetition, make_executor(model, settings),
-                                          group_environment(*group_, model.machine().hosts.size()));
+                                          [environment = group_environment(*group_, model.machine().hosts.size())] { return environment; });
   }
 
  private:

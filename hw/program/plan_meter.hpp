@@ -1,6 +1,10 @@
 #pragma once
 // Measures transfers by running plans of them, where no stream of a GPU keeps the time.
+#include <functional>
+#include <map>
 #include <memory>
+#include <string>
+#include <utility>
 
 #include "core/measurement/meter.hpp"
 #include "hw/options/repetition.hpp"
@@ -11,15 +15,15 @@ namespace lanewise::hw {
 
 class PlanMeter : public Meter {
  public:
-  // `environment`: of what the executor runs on. The model must outlive this.
+  // `environment`: of what the executor runs on, as known when it is asked for. The model must outlive this.
   PlanMeter(Model const& model, Repetition repetition, std::unique_ptr<Executor> executor,
-               std::map<std::string, std::string> environment)
+               std::function<std::map<std::string, std::string>()> environment)
       : model_(model), repetition_(repetition), executor_(std::move(executor)), environment_(std::move(environment)) {}
 
   // Transfers in a row wait for one another, so each has its whole latency.
   Sample alone(Step const& step) override;
   Sample together(std::vector<Step> const& steps) override;
-  [[nodiscard]] std::map<std::string, std::string> environment() const override { return environment_; }
+  [[nodiscard]] std::map<std::string, std::string> environment() const override { return environment_(); }
 
  private:
   [[nodiscard]] Sample sample_of(std::vector<Step> steps, int share);
@@ -27,7 +31,7 @@ class PlanMeter : public Meter {
   Model const& model_;
   Repetition repetition_;
   std::unique_ptr<Executor> executor_;
-  std::map<std::string, std::string> environment_;
+  std::function<std::map<std::string, std::string>()> environment_;
 };
 
 }  // namespace lanewise::hw

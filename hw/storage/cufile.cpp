@@ -13,6 +13,7 @@
 #include <exception>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <string_view>
@@ -102,13 +103,19 @@ class CuFileLibrary {
     if (std::exchange(is_open_, false)) driver_close();
   }
 
-  // Throws MissingError saying why cuFile refuses the file.
-  CuFileHandle open_handle(DriveFile const& file) const {
+  // The handle of a file, which those who use it share: cuFile gives out one a descriptor. Throws MissingError saying
+  // why cuFile refuses the file.
+  std::shared_ptr<void> handle_of(DriveFile const& file) {
+    auto& known = handles_[file.descriptor()];
+    if (auto found = known.lock()) return found;
+    auto const before = log_length();
     CuFileHandle handle = nullptr;
     if (auto const code = try_handle(file, handle); code != 0)
       throw MissingError(fmt::format("{}: cuFile refuses it (error {}{}); `mechanism: storage_staged` needs no cuFile",
-                                     file.path(), code, last_error()));
-    return handle;
+                                     file.path(), code, first_error(before)));
+    std::shared_ptr<void> made(handle, deregister_handle);
+    known = made;
+    return made;
   }
   int try_handle(DriveFile const& file, CuFileHandle& handle) const {
     CuFileDescription description;
@@ -116,16 +123,21 @@ class CuFileLibrary {
     return register_handle(&handle, &description).code;
   }
 
-  // ", " and the last error in its log; empty: it has none.
-  [[nodiscard]] std::string last_error() const {
+  [[nodiscard]] std::streamoff log_length() const {
+    std::error_code error;
+    auto const length = std::filesystem::file_size(log_, error);
+    return error ? 0 : static_cast<std::streamoff>(length);
+  }
+  // ": " and the first error in its log from `from` on, which the others follow from; empty: it has none.
+  [[nodiscard]] std::string first_error(std::streamoff from) const {
     std::ifstream log(log_);
-    std::string found;
+    log.seekg(from);
     for (std::string line; std::getline(log, line);)
       if (auto const at = line.find("ERROR"); at != std::string::npos) {
         auto const text = line.find_first_not_of(" \t", at + std::string_view("ERROR").size());
-        if (text != std::string::npos) found = ": " + line.substr(text);
+        if (text != std::string::npos) return ": " + line.substr(text);
       }
-    return found;
+    return {};
   }
 
   CuFileError (*driver_open)() = nullptr;
@@ -144,6 +156,7 @@ class CuFileLibrary {
     if (function == nullptr) throw MissingError(fmt::format("this libcufile.so.0 has no {}: it is too old", name));
   }
 
+  std::map<int, std::weak_ptr<void>> handles_;  // by descriptor
   Library library_{"libcufile.so.0"};
   Library toolkits_{"/usr/local/cuda/lib64/libcufile.so.0"};
   std::filesystem::path log_;
@@ -156,7 +169,7 @@ namespace {
 // done, and one at a time leaves the drive idle in between.
 class CuFileTransfer : public StorageTransfer {
  public:
-  CuFileTransfer(CuFileLibrary const& library, DriveRange const& range, IoDirection direction, void* memory,
+  CuFileTransfer(CuFileLibrary& library, DriveRange const& range, IoDirection direction, void* memory,
                  std::function<void()> use_gpu)
       : library_(library),
         range_(range),
@@ -167,7 +180,7 @@ class CuFileTransfer : public StorageTransfer {
             std::clamp((range.bytes().value() + kChunk - 1) / kChunk, std::int64_t{1}, kThreads))),
         begun_(threads_count_),
         done_(threads_count_) {
-    handle_ = library_.open_handle(range_.file());
+    handle_ = library_.handle_of(range_.file());
     // Without registration cuFile copies through memory of its own on the GPU.
     is_registered_ = library_.register_buffer(memory_, static_cast<std::size_t>(range_.bytes().value()), 0).code == 0;
     try {
@@ -206,7 +219,6 @@ class CuFileTransfer : public StorageTransfer {
 
   void release() {
     if (is_registered_) library_.deregister_buffer(memory_);
-    library_.deregister_handle(handle_);
   }
 
   void serve() {
@@ -237,8 +249,8 @@ class CuFileTransfer : public StorageTransfer {
       auto const count = static_cast<std::size_t>(bytes - done);
       auto const in_file = range_.offset() + at + done;
       auto const moved = direction_ == IoDirection::FromDrive
-                             ? library_.read(handle_, memory_, count, in_file, at + done)
-                             : library_.write(handle_, memory_, count, in_file, at + done);
+                             ? library_.read(handle_.get(), memory_, count, in_file, at + done)
+                             : library_.write(handle_.get(), memory_, count, in_file, at + done);
       if (moved > 0) {
         done += moved;
         continue;
@@ -248,18 +260,18 @@ class CuFileTransfer : public StorageTransfer {
       // -1: an error of the system, in errno; below: cuFile's own number.
       if (moved < -1)
         throw DeviceError(fmt::format("cuFile on {}", range_.file().path()), static_cast<int>(-moved),
-                          "cuFile's error number" + library_.last_error());
+                          "cuFile's error number" + library_.first_error(0));
       fail_io(range_.file(), request, moved == 0 ? 0 : -errno);
     }
   }
 
-  CuFileLibrary const& library_;
+  CuFileLibrary& library_;
   DriveRange range_;
   IoDirection direction_;
   void* memory_;
   std::function<void()> use_gpu_;
   std::ptrdiff_t threads_count_;
-  CuFileHandle handle_ = nullptr;
+  std::shared_ptr<void> handle_;
   bool is_registered_ = false;
   bool is_stopping_ = false;
   std::atomic<std::int64_t> next_ = 0;
@@ -281,8 +293,9 @@ CuFile::CuFile(std::vector<DriveFile const*> const& files) : library_(std::make_
     }
     library_->close();
   }
+  auto const before = library_->log_length();
   if (auto const code = library_->open(CompatibilityMode::Allowed); code != 0)
-    throw MissingError(fmt::format("cuFile does not start (error {}{})", code, library_->last_error()));
+    throw MissingError(fmt::format("cuFile does not start (error {}{})", code, library_->first_error(before)));
 }
 
 CuFile::~CuFile() = default;

@@ -156,7 +156,7 @@ void DriveFile::open_existing(Bytes bytes) {
   alignment_ = alignment_of(descriptor(), is_device);
   auto const size = size_of(descriptor(), is_device, status);
   if (size < bytes.value())
-    throw InputError(fmt::format("--drive {}={}: it has {}, and the plan reads {}", drive_, path_,
+    throw PlanError(fmt::format("--drive {}={}: it has {}, and the plan reads {}", drive_, path_,
                                  exact_text(Bytes(size)), exact_text(bytes)));
 }
 

@@ -95,6 +95,15 @@ bool Drives::is_direct(PciId drive) {
   return at != probed_.end() && library.is_direct(static_cast<std::size_t>(at - probed_.begin()));
 }
 
+std::string Drives::not_direct(std::vector<Step> const& steps) {
+  std::set<std::string> names;
+  for (auto const& step : steps)
+    if (auto const drive = drive_of(machine_, step);
+        drive && step.way.mechanism == Mechanism::StorageDirect && !is_direct(*drive))
+      names.insert(machine_.at(*drive).name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
 std::string Drives::about() const {
   std::vector<std::string> texts;
   for (auto const& [drive, how] : how_)
@@ -137,7 +146,7 @@ PlanDrives::PlanDrives(std::vector<Step> const& steps, Machine const& machine, D
   for (auto const& [i, want] : wanted) {
     auto const& file = *files_.at(want.drive);
     if (is_drive(machine, steps[i].to) && !file.is_ours())
-      throw InputError(fmt::format("step '{}' writes to {}, and {} is only read: name a folder, in which a file of its "
+      throw PlanError(fmt::format("step '{}' writes to {}, and {} is only read: name a folder, in which a file of its "
                                    "own is made",
                                    steps[i].transfer, file.drive(), file.path()));
     steps_.emplace(i, StepDrive{drives, want.drive, DriveRange(file, want.offset, steps[i].bytes)});

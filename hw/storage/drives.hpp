@@ -27,6 +27,8 @@ class Drives {
   [[nodiscard]] CuFile const& cufile();
   // Whether cuFile moves this drive's bytes without its compatibility mode. Opens it likewise.
   [[nodiscard]] bool is_direct(PciId drive);
+  // The drives of which cuFile needs that mode for a storage_direct step: "nvme0, nvme1"; empty: none.
+  [[nodiscard]] std::string not_direct(std::vector<Step> const& steps);
   // How each drive was reached so far, for a trace: "nvme0: /data, io_uring". Empty: none was.
   [[nodiscard]] std::string about() const;
   void note(PciId drive, std::string const& how) { how_[drive].insert(how); }

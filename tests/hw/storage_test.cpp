@@ -83,7 +83,7 @@ TEST(DriveFile, SaysWhatIsWrongWithAPath) {
   TemporaryFolder const folder;
   auto const path = folder.with("data", std::string(10000, 'x')).string();
   EXPECT_THAT([&] { DriveFile({"nvme0", path}, Bytes(10001)); },
-              ThrowsMessage<InputError>(HasSubstr("it has 10000 B, and the plan reads 10001 B")));
+              ThrowsMessage<PlanError>(HasSubstr("it has 10000 B, and the plan reads 10001 B")));
   EXPECT_THAT([&] { DriveFile({"nvme0", path + "/none"}, Bytes(1)); },
               ThrowsMessage<InputError>(HasSubstr("--drive nvme0=" + path + "/none: Not a directory")));
   EXPECT_THAT([&] { DriveFile({"nvme0", "/dev/null"}, Bytes(1)); },
@@ -235,7 +235,7 @@ TEST(Drives, WriteNothingOfTheUsers) {
   Drives drives(machine, {{"nvme0", path.string()}});
   std::vector<Step> const steps{step(machine, "numa0", "nvme0", 1_MiB)};
   EXPECT_THAT([&] { PlanDrives(steps, machine, drives); },
-              ThrowsMessage<InputError>(HasSubstr("writes to nvme0, and " + path.string() + " is only read")));
+              ThrowsMessage<PlanError>(HasSubstr("writes to nvme0, and " + path.string() + " is only read")));
 }
 
 // ------------------------------------------------------------------------------------------------------------- cuFile
@@ -278,6 +278,24 @@ TEST_F(CuFiles, MoveEveryByteBothWays) {
   library.transfer(range_, IoDirection::ToDrive, memory_.data(), [] {})->run();
   EXPECT_EQ(range_.mismatch(kSeed + 1), std::nullopt);
   EXPECT_EQ(std::getenv("CUFILE_ALLOW_COMPAT_MODE"), nullptr);  // put back
+}
+
+TEST_F(CuFiles, ShareTheHandleOfAFile) {
+  Behaviour const behaviour("direct");
+  CuFile const library({&file_});
+  DriveRange const half(file_, 0, 10_MiB);
+  DriveRange const other(file_, 10 << 20, 10_MiB);
+  NodeMemory more(10_MiB, std::nullopt);
+  other.fill(kSeed);
+  half.fill(kSeed);
+  {
+    auto const first = library.transfer(half, IoDirection::FromDrive, memory_.data(), [] {});
+    auto const second = library.transfer(other, IoDirection::FromDrive, more.data(), [] {});
+    first->run();
+    second->run();
+  }
+  EXPECT_EQ(more.mismatch(kSeed), std::nullopt);
+  library.transfer(other, IoDirection::FromDrive, more.data(), [] {})->run();  // once it was given back
 }
 
 TEST_F(CuFiles, SayWhereTheyNeedTheirCompatibilityMode) {

@@ -158,10 +158,11 @@ void Lowering::pass_message() {
   if (by_sockets) {
     for (auto const& nic : {way_.nic_from, way_.nic_to}) {
       if (!nic) continue;
-      demand_.path += message_time(overheads::kSocketEnd);
+      auto const* part = machine_.part_of(*nic);
+      demand_.path += message_time(figures::socket_latency(part));
       path_.socket_copy(machine_.numa_of(*nic));
+      path_.limit(figures::socket_bandwidth(part) * (1 / assumed_(Parameter::MessagePassing)), Cap::SocketStream);
     }
-    path_.limit(overheads::kSocketStream * (1 / assumed_(Parameter::MessagePassing)), Cap::SocketStream);
   }
   if (!way_.nic_from || !way_.nic_to) return;  // there is no other end here
   auto const one_way = demand_.path;

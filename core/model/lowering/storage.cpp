@@ -16,7 +16,8 @@ void Lowering::use_drive() {
   auto const duplex = resources_.drive(drive());
   path_.use(from_drive() ? duplex.up : duplex.down);
   auto const* part = machine_.part_of(drive());
-  if (from_drive() && part != nullptr) demand_.path += part->nvme.read_latency.value_or(Seconds(0));
+  demand_.path += (from_drive() ? figures::drive_read_latency(part) : figures::drive_write_latency(part)) *
+                  assumed_(Parameter::DriveLatency);
   demand_.start += host_time(overheads::kHostSubmit);
 }
 

@@ -121,6 +121,24 @@ BytesPerSecond core_copy(Part const* cpu) {
       cpu, [](Part const& p) { return p.cpu.core_copy_bandwidth; }, overheads::kCoreCopy);
 }
 
+Seconds drive_read_latency(Part const* drive) {
+  return value_or_default(
+      drive, [](Part const& p) { return p.nvme.read_latency; }, overheads::kDriveReadLatency);
+}
+Seconds drive_write_latency(Part const* drive) {
+  return value_or_default(
+      drive, [](Part const& p) { return p.nvme.write_latency; }, overheads::kDriveWriteLatency);
+}
+
+Seconds socket_latency(Part const* nic) {
+  return value_or_default(
+      nic, [](Part const& p) { return p.nic.socket_latency; }, overheads::kSocketEnd);
+}
+BytesPerSecond socket_bandwidth(Part const* nic) {
+  return value_or_default(
+      nic, [](Part const& p) { return p.nic.socket_bandwidth; }, overheads::kSocketStream);
+}
+
 Seconds endpoint_latency(Part const* part) {
   return value_or_default(
       part, [](Part const& p) { return p.pcie.latency; }, overheads::kEndpoint);

@@ -44,6 +44,14 @@ double host_duplex(Part const* cpu, int generation);  // total over twice one di
 double memory_efficiency(Part const* cpu);
 BytesPerSecond core_copy(Part const* cpu);
 
+// Of a drive.
+Seconds drive_read_latency(Part const* drive);
+Seconds drive_write_latency(Part const* drive);
+
+// Of a NIC, through the kernel's sockets.
+Seconds socket_latency(Part const* nic);
+BytesPerSecond socket_bandwidth(Part const* nic);
+
 // Of a PCI function's part and the link above it.
 Seconds endpoint_latency(Part const* part);
 Seconds switch_latency(Part const* part);

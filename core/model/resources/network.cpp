@@ -39,13 +39,17 @@ std::optional<BytesPerSecond> port_rate(Machine const& machine, PciId nic) {
   return payload_rate(machine, nic, cables > BytesPerSecond(0) ? std::min(*rate, cables) : *rate);
 }
 
-std::optional<BytesPerSecond> payload_rate(Machine const& machine, PciId nic, std::optional<BytesPerSecond> rate) {
-  auto const* part = machine.part_of(nic);
-  if (!rate) return std::nullopt;
-  auto const layer = part != nullptr ? part->nic.link_layer : LinkLayer::Ethernet;
-  auto const transport = transport_of(part);
+double payload_efficiency(Part const* nic) {
+  if (nic != nullptr && nic->nic.payload_efficiency) return *nic->nic.payload_efficiency;
+  auto const layer = nic != nullptr ? nic->nic.link_layer : LinkLayer::Ethernet;
+  auto const transport = transport_of(nic);
   auto const usual = transport == Transport::Tcp ? kDefaultSegment : kDefaultMtu;
-  return *rate * wire_efficiency(layer, transport, part != nullptr ? part->nic.mtu.value_or(usual) : usual);
+  return wire_efficiency(layer, transport, nic != nullptr ? nic->nic.mtu.value_or(usual) : usual);
+}
+
+std::optional<BytesPerSecond> payload_rate(Machine const& machine, PciId nic, std::optional<BytesPerSecond> rate) {
+  if (!rate) return std::nullopt;
+  return *rate * payload_efficiency(machine.part_of(nic));
 }
 
 Seconds wire_latency(Machine const& machine, PciId nic) {

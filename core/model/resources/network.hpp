@@ -20,6 +20,9 @@ inline constexpr Bytes kDefaultSegment{1448};
 // 5044.
 double wire_efficiency(LinkLayer layer, Transport transport, Bytes mtu);
 
+// The same of a NIC: what its part says, or by its packets.
+double payload_efficiency(Part const* nic);
+
 // Payload bytes per second of one direction of a cable of this rate at a NIC. Nullopt: the rate is unknown.
 std::optional<BytesPerSecond> payload_rate(Machine const& machine, PciId nic, std::optional<BytesPerSecond> rate);
 

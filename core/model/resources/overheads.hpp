@@ -95,6 +95,10 @@ inline constexpr Seconds kSocketEnd = 7.4_us;
 // One core moving a stream through the kernel's sockets. Source: 42 Gb/s, bound by the copy at the receiver (Cai et
 // al., Understanding Host Network Stack Overheads, SIGCOMM 2021).
 inline constexpr BytesPerSecond kSocketStream = 5.25_GBps;
+// A drive's answer to a command for one block, one command at a time: flash with three bits a cell is read, and written
+// into memory that a capacitor protects. Source: Micron 9200 datasheet, latency to media at queue depth 1, typical.
+inline constexpr Seconds kDriveReadLatency = 92.0_us;
+inline constexpr Seconds kDriveWriteLatency = 21.0_us;
 // Messages up to this size are sent through sockets without asking. Source: Open MPI, btl/tcp, eager limit of 64 KiB.
 inline constexpr Bytes kSocketEager = 64_KiB;
 // Pinning a BAR1 window for others. Source: GPUDirect RDMA documentation 3.5 ("several milliseconds" for large

@@ -128,6 +128,9 @@ struct NicFigures {
   std::optional<PerSecond> message_rate;
   std::optional<BytesPerSecond> read_bandwidth;        // RDMA read over one path
   std::optional<BytesPerSecond> queue_pair_bandwidth;  // of one queue pair, where that is less than the port
+  std::optional<double> payload_efficiency;            // payload over bytes on the wire; absent: by packet and headers
+  std::optional<Seconds> socket_latency;               // one end of a message through the kernel's sockets
+  std::optional<BytesPerSecond> socket_bandwidth;      // one stream through them
   friend bool operator==(NicFigures const&, NicFigures const&) = default;
 };
 
@@ -144,7 +147,7 @@ struct SwitchFigures {
 struct NvmeFigures {
   std::optional<BytesPerSecond> read_bandwidth;
   std::optional<BytesPerSecond> write_bandwidth;
-  std::optional<Seconds> read_latency;
+  std::optional<Seconds> read_latency, write_latency;
   friend bool operator==(NvmeFigures const&, NvmeFigures const&) = default;
 };
 

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -18,6 +19,7 @@ namespace {
 constexpr int kNotInitialised = 5001;
 constexpr int kUnsupported = 5008;
 constexpr int kVersion = 5004;
+constexpr int kRegistered = 5028;
 
 struct Error {
   int code = 0;
@@ -51,6 +53,9 @@ void log(char const* text) {
 }
 
 bool is_open = false;
+std::set<int> registered;  // descriptors
+
+int descriptor_of(void const* handle) { return static_cast<int>(reinterpret_cast<std::intptr_t>(handle) - 1); }
 
 }  // namespace
 
@@ -75,12 +80,14 @@ Error cuFileHandleRegister(void** handle, Description* description) {
   if (behaves_as("refuses")) {
     log("NOTICE  cufio:285 this is no error");
     log("ERROR  cufio-fs:777 error getting volume attributes");
+    log("ERROR  cufio:303 what follows from it");
     return {kUnsupported, 0};
   }
+  if (!registered.insert(description->descriptor).second) return {kRegistered, 0};
   *handle = reinterpret_cast<void*>(static_cast<std::intptr_t>(description->descriptor) + 1);
   return {};
 }
-void cuFileHandleDeregister(void* /*handle*/) {}
+void cuFileHandleDeregister(void* handle) { registered.erase(descriptor_of(handle)); }
 Error cuFileBufRegister(void const* /*memory*/, std::size_t /*bytes*/, int /*flags*/) { return {}; }
 Error cuFileBufDeregister(void const* /*memory*/) { return {}; }
 
@@ -91,15 +98,13 @@ ssize_t cuFileRead(void* handle, void* memory, std::size_t bytes, off_t in_file,
   }
   // Less than asked for, as system calls may give.
   auto const count = bytes > 8192 ? bytes / 2 / 4096 * 4096 : (bytes + 4095) / 4096 * 4096;
-  auto const descriptor = static_cast<int>(reinterpret_cast<std::intptr_t>(handle) - 1);
-  auto const got = pread(descriptor, static_cast<char*>(memory) + in_memory, count, in_file);
+  auto const got = pread(descriptor_of(handle), static_cast<char*>(memory) + in_memory, count, in_file);
   return got > static_cast<ssize_t>(bytes) ? static_cast<ssize_t>(bytes) : got;
 }
 ssize_t cuFileWrite(void* handle, void const* memory, std::size_t bytes, off_t in_file, off_t in_memory) {
   if (behaves_as("io_error")) return -kUnsupported;
-  auto const descriptor = static_cast<int>(reinterpret_cast<std::intptr_t>(handle) - 1);
   auto const count = (bytes + 4095) / 4096 * 4096;
-  auto const put = pwrite(descriptor, static_cast<char const*>(memory) + in_memory, count, in_file);
+  auto const put = pwrite(descriptor_of(handle), static_cast<char const*>(memory) + in_memory, count, in_file);
   return put > static_cast<ssize_t>(bytes) ? static_cast<ssize_t>(bytes) : put;
 }
 

@@ -26,6 +26,7 @@ enum class Parameter : std::uint8_t {
   DeviceMemory,      // a GPU's own memory
   NetworkRate,       // ports and cables
   DriveRate,         // NVMe drives
+  DriveLatency,
   EngineStart,       // copy engines and kernels starting
   HostWork,          // the CPU submitting, waiting, ringing doorbells
   DriverStaging,     // the driver's staged copies, both directions at once
@@ -41,7 +42,7 @@ enum class Parameter : std::uint8_t {
   GenericLatencies,  // their latencies
   CopyEngines,       // how many a GPU has whose part does not say
 };
-inline constexpr std::size_t kParameterCount = 30;
+inline constexpr std::size_t kParameterCount = 31;
 
 // `low` and `high` are factors on the nominal figure. `source`: the measurements that give the range.
 struct ParameterRange {
