@@ -10,8 +10,8 @@
 #include "core/measurement/meter.hpp"
 #include "hw/discover/discovery.hpp"
 #include "hw/nodes/nodes.hpp"
-#include "hw/options/network_options.hpp"
 #include "hw/options/hardware_settings.hpp"
+#include "hw/options/network_options.hpp"
 #include "lanewise/model/model.hpp"
 #include "lanewise/plan/executor.hpp"
 

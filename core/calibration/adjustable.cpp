@@ -9,6 +9,7 @@
 #include "core/model/resources/figures.hpp"
 #include "core/model/resources/network.hpp"
 #include "core/model/resources/overheads.hpp"
+#include "core/model/resources/pcie.hpp"
 
 namespace lanewise {
 namespace {
@@ -69,6 +70,17 @@ Number between_gpus(Part const& link, double value) {
 
 Number wire_latency(Part const& nic) {
   return number(nic.nic.wire_latency.value_or(network::wire_latency(nic.nic.link_layer)));
+}
+
+// A drive that its link bounds could be anything faster. The fit begins where the link just does not bound it, so that
+// it sees what a slower drive would do.
+Number drive_rate(Part const& drive, std::optional<BytesPerSecond> stated, bool reads) {
+  constexpr double kBelowTheLink = 0.97;
+  constexpr Bytes kUsualPayload{256};
+  if (!stated || !drive.pcie.link) return number(stated);
+  auto const link = pcie::capacity(*drive.pcie.link, drive.pcie.max_payload.value_or(kUsualPayload),
+                                   figures::link_utilisation(&drive, reads, drive.pcie.link->generation));
+  return number(std::min(*stated, link * kBelowTheLink));
 }
 
 // Only of adapters that do no RDMA, whose messages go through the kernel's sockets.
@@ -184,11 +196,13 @@ std::vector<AdjustableFigure> all() {
           PartKind::Nic, "socket_bandwidth", Parameter::MessagePassing,
           [](Part const& p) { return of_sockets(p, figures::socket_bandwidth(&p).value()); }),
       figure<&Part::hop, &SwitchHopFigures::latency>(PartKind::NetworkSwitch, "latency", Parameter::NetworkLatency,
-                                               [](Part const& p) { return number(p.hop.latency); }),
-      figure<&Part::nvme, &NvmeFigures::read_bandwidth>(PartKind::Nvme, "read_bandwidth", Parameter::DriveRate,
-                                                        [](Part const& p) { return number(p.nvme.read_bandwidth); }),
-      figure<&Part::nvme, &NvmeFigures::write_bandwidth>(PartKind::Nvme, "write_bandwidth", Parameter::DriveRate,
-                                                         [](Part const& p) { return number(p.nvme.write_bandwidth); }),
+                                                     [](Part const& p) { return number(p.hop.latency); }),
+      figure<&Part::nvme, &NvmeFigures::read_bandwidth>(
+          PartKind::Nvme, "read_bandwidth", Parameter::DriveRate,
+          [](Part const& p) { return drive_rate(p, p.nvme.read_bandwidth, true); }),
+      figure<&Part::nvme, &NvmeFigures::write_bandwidth>(
+          PartKind::Nvme, "write_bandwidth", Parameter::DriveRate,
+          [](Part const& p) { return drive_rate(p, p.nvme.write_bandwidth, false); }),
       figure<&Part::nvme, &NvmeFigures::read_latency>(
           PartKind::Nvme, "read_latency", Parameter::DriveLatency,
           [](Part const& p) { return number(figures::drive_read_latency(&p)); }),

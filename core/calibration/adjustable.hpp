@@ -33,8 +33,8 @@ std::span<AdjustableFigure const> adjustable_figures();
 struct CalibrationTarget {
   AdjustableFigure const* figure = nullptr;
   std::string part;
-  std::string at;  // a function, a socket, a switch of the fabric, or two ends of an NVLink or socket link, "gpu0-gpu1"; empty:
-                   // the part
+  std::string at;  // a function, a socket, a switch of the fabric, or two ends of an NVLink or socket link,
+                   // "gpu0-gpu1"; empty: the part
 
   [[nodiscard]] std::optional<double> value(Machine const& machine) const;
   // With `at`: first gives it its own copy of the part. Without: sets the part and all such copies, so set parts before

@@ -258,7 +258,8 @@ class List {
   void drives() {
     for (bool const reads : {true, false}) {
       auto const series = [&](std::string const& way, Mechanism mechanism, std::vector<std::string> const& others) {
-        MeasuredSeries made{.name = fmt::format("drive-{}-{}", reads ? "reads" : "writes", way), .mechanism = mechanism};
+        MeasuredSeries made{.name = fmt::format("drive-{}-{}", reads ? "reads" : "writes", way),
+                            .mechanism = mechanism};
         auto const pairs = each_with(wanted_.drives, others, reads);
         auto small = made;
         small.name += "-small";

@@ -50,7 +50,10 @@ class CheckedRun : public RepeatableRun {
 }  // namespace
 
 CudaExecutor::CudaExecutor(Model const& model, HardwareSettings const& settings)
-    : model_(model), repetition_(settings.repetition), devices_(open_devices(model.machine())), drives_(model.machine(), settings.drives) {}
+    : model_(model),
+      repetition_(settings.repetition),
+      devices_(open_devices(model.machine())),
+      drives_(model.machine(), settings.drives) {}
 
 CudaExecutor::~CudaExecutor() = default;
 

@@ -45,7 +45,10 @@ Sample checked_sample(Repetition repetition, PlanRun& run, std::vector<Step> con
 }  // namespace
 
 CudaMeter::CudaMeter(Model const& model, HardwareSettings const& settings)
-    : model_(model), repetition_(settings.repetition), devices_(open_devices(model.machine())), drives_(model.machine(), settings.drives) {}
+    : model_(model),
+      repetition_(settings.repetition),
+      devices_(open_devices(model.machine())),
+      drives_(model.machine(), settings.drives) {}
 
 CudaMeter::~CudaMeter() = default;
 

@@ -17,7 +17,9 @@ namespace {
 // Each step has a thread, so that steps of one instant run at once.
 constexpr std::size_t kMaxSteps = 1024;
 
-Seconds now() { return Seconds(std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count()); }
+Seconds now() {
+  return Seconds(std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count());
+}
 
 [[noreturn]] void refuse(Step const& step, Machine const& machine, std::string_view why) {
   throw PlanError(fmt::format("step '{}' ({}): {}", step.transfer, text_of(step.way, machine), why));
@@ -32,8 +34,7 @@ void refuse_unsupported(Step const& step, Machine const& machine) {
     refuse(step, machine, "collectives of one machine's host memories are not run");
   if (step.bytes <= Bytes(0)) refuse(step, machine, "there is nothing to move");
   if (step.way.nic_from || step.way.nic_to) refuse(step, machine, "on one machine there is no network");
-  if (!between_memories && !with_drive)
-    refuse(step, machine, "without a GPU only drives and host memories are run");
+  if (!between_memories && !with_drive) refuse(step, machine, "without a GPU only drives and host memories are run");
 }
 
 }  // namespace
@@ -79,8 +80,8 @@ HostRun::RunStep HostRun::build(std::size_t number, Model const& model, Drives& 
     auto& memory = from_drive ? built.target : built.source;
     memory = memory_at(from_drive ? step.to : step.from);
     (from_drive ? built.from_drive : built.to_drive) = drive->range;
-    std::shared_ptr<StorageTransfer> const transfer = host_transfer(
-        drive->range, from_drive ? IoDirection::FromDrive : IoDirection::ToDrive, memory->data());
+    std::shared_ptr<StorageTransfer> const transfer =
+        host_transfer(drive->range, from_drive ? IoDirection::FromDrive : IoDirection::ToDrive, memory->data());
     drives.note(drive->drive, std::string(transfer->queue_name()));
     built.move = [transfer] { transfer->run(); };
   } else {

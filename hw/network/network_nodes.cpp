@@ -7,8 +7,8 @@
 #include <map>
 
 #include "core/io/interrupt.hpp"
-#include "core/plan/run_samples.hpp"
 #include "core/plan/run_environment.hpp"
+#include "core/plan/run_samples.hpp"
 #include "hw/network/network_process.hpp"
 #include "hw/program/plan_meter.hpp"
 #include "lanewise/io/error.hpp"
@@ -162,8 +162,9 @@ class NetworkNodes : public Nodes {
   }
 
   std::unique_ptr<Meter> make_meter(Model const& model, HardwareSettings const& settings) override {
-    return std::make_unique<PlanMeter>(model, settings.repetition, make_executor(model, settings),
-                                          [environment = group_environment(*group_, model.machine().hosts.size())] { return environment; });
+    return std::make_unique<PlanMeter>(
+        model, settings.repetition, make_executor(model, settings),
+        [environment = group_environment(*group_, model.machine().hosts.size())] { return environment; });
   }
 
  private:

@@ -10,8 +10,8 @@
 
 namespace lanewise::hw {
 
-// By node; `lowered` has the steps of the plan, `drives` names drives of the cluster. Throws PlanError where nodes cannot
-// be told apart, InputError for a drive that the cluster does not have.
+// By node; `lowered` has the steps of the plan, `drives` names drives of the cluster. Throws PlanError where nodes
+// cannot be told apart, InputError for a drive that the cluster does not have.
 std::vector<NodePlan> make_node_plans(Plan const& plan, Model const& model, std::vector<NetworkStep> const& lowered,
                                       DrivePaths const& drives);
 

@@ -17,7 +17,7 @@ class PlanMeter : public Meter {
  public:
   // `environment`: of what the executor runs on, as known when it is asked for. The model must outlive this.
   PlanMeter(Model const& model, Repetition repetition, std::unique_ptr<Executor> executor,
-               std::function<std::map<std::string, std::string>()> environment)
+            std::function<std::map<std::string, std::string>()> environment)
       : model_(model), repetition_(repetition), executor_(std::move(executor)), environment_(std::move(environment)) {}
 
   // Transfers in a row wait for one another, so each has its whole latency.

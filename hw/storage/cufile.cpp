@@ -72,8 +72,9 @@ class CuFileLibrary {
  public:
   CuFileLibrary() : log_(std::filesystem::temp_directory_path() / fmt::format("lanewise-cufile-{}.log", getpid())) {
     if (!library_.is_loaded() && !toolkits_.is_loaded())
-      throw MissingError("storage_direct needs cuFile (libcufile.so.0, package libcufile of the CUDA toolkit), which is "
-                         "not here");
+      throw MissingError(
+          "storage_direct needs cuFile (libcufile.so.0, package libcufile of the CUDA toolkit), which is "
+          "not here");
     load("cuFileDriverOpen", driver_open);
     load("cuFileDriverClose_v2", driver_close);
     load("cuFileHandleRegister", register_handle);
@@ -255,8 +256,8 @@ class CuFileTransfer : public StorageTransfer {
         done += moved;
         continue;
       }
-      IoRequest const request{direction_, nullptr, in_file, static_cast<std::int64_t>(count),
-                              static_cast<std::int64_t>(count), 0};
+      IoRequest const request{
+          direction_, nullptr, in_file, static_cast<std::int64_t>(count), static_cast<std::int64_t>(count), 0};
       // -1: an error of the system, in errno; below: cuFile's own number.
       if (moved < -1)
         throw DeviceError(fmt::format("cuFile on {}", range_.file().path()), static_cast<int>(-moved),

@@ -1,7 +1,7 @@
 #pragma once
-// NVIDIA's cuFile (GPUDirect Storage), loaded at run time. Where the kernel module nvidia-fs or the file system does not
-// let a drive reach a GPU's memory, cuFile has a compatibility mode: it reads into host memory and copies from there.
-// Source of all calls: cuFile API Reference Guide, CUDA 13.0.
+// NVIDIA's cuFile (GPUDirect Storage), loaded at run time. Where the kernel module nvidia-fs or the file system does
+// not let a drive reach a GPU's memory, cuFile has a compatibility mode: it reads into host memory and copies from
+// there. Source of all calls: cuFile API Reference Guide, CUDA 13.0.
 #include <cstddef>
 #include <functional>
 #include <memory>

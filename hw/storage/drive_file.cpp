@@ -54,9 +54,10 @@ std::int64_t size_of(int descriptor, bool is_device, struct stat const& status) 
 }
 
 [[noreturn]] void refuse_direct_access(std::string const& path, int code) {
-  throw MissingError(fmt::format("{}: {}: its file system has no direct access (O_DIRECT), which a drive is measured "
-                                 "by; name a folder on the drive itself",
-                                 path, std::strerror(code)));
+  throw MissingError(
+      fmt::format("{}: {}: its file system has no direct access (O_DIRECT), which a drive is measured "
+                  "by; name a folder on the drive itself",
+                  path, std::strerror(code)));
 }
 
 [[noreturn]] void fail(DriveFile const& file, std::string_view call, int code) {
@@ -133,12 +134,14 @@ void DriveFile::reserve(Bytes bytes) {
   if (fstatvfs(descriptor(), &space) == 0) {
     auto const free = static_cast<std::int64_t>(space.f_bavail) * static_cast<std::int64_t>(space.f_frsize);
     if (free < bytes.value())
-      throw MissingError(fmt::format("{}: no space for {}: {} are free", path_, gigabytes(bytes.value()), gigabytes(free)));
+      throw MissingError(
+          fmt::format("{}: no space for {}: {} are free", path_, gigabytes(bytes.value()), gigabytes(free)));
   }
   if (fallocate(descriptor(), 0, 0, bytes.value()) == 0) return;
   if (errno == ENOSPC || errno == EDQUOT)
     throw MissingError(fmt::format("{}: no space for {}: {}", path_, gigabytes(bytes.value()), std::strerror(errno)));
-  if (ftruncate(descriptor(), bytes.value()) != 0) fail(*this, "ftruncate", errno);  // a file system that cannot reserve
+  if (ftruncate(descriptor(), bytes.value()) != 0)
+    fail(*this, "ftruncate", errno);  // a file system that cannot reserve
 }
 
 void DriveFile::open_existing(Bytes bytes) {
@@ -157,7 +160,7 @@ void DriveFile::open_existing(Bytes bytes) {
   auto const size = size_of(descriptor(), is_device, status);
   if (size < bytes.value())
     throw PlanError(fmt::format("--drive {}={}: it has {}, and the plan reads {}", drive_, path_,
-                                 exact_text(Bytes(size)), exact_text(bytes)));
+                                exact_text(Bytes(size)), exact_text(bytes)));
 }
 
 void DriveRange::fill(std::uint64_t seed) const {

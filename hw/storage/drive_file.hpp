@@ -16,7 +16,8 @@ class DriveFile {
  public:
   // Opens what the user named, with room for `bytes`. In a folder a new file is made, which may be written and is
   // removed at the end. An existing file or block device is opened for reading alone. Throws InputError where it is
-  // something else, PlanError where it is shorter than `bytes`, MissingError where there is no room or no direct access.
+  // something else, PlanError where it is shorter than `bytes`, MissingError where there is no room or no direct
+  // access.
   DriveFile(DrivePath const& named, Bytes bytes);
   DriveFile(DriveFile const&) = delete;
   DriveFile& operator=(DriveFile const&) = delete;

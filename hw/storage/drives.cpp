@@ -61,8 +61,8 @@ Drives::Drives(Machine const& machine, DrivePaths const& paths) : machine_(machi
   for (auto const& named : paths) {
     auto const drive = find_drive(machine, named);
     if (auto const [before, is_new] = paths_.emplace(drive, named); !is_new)
-      throw InputError(fmt::format("--drive {}={}: {} is {} already", named.drive, named.path, named.drive,
-                                   before->second.path));
+      throw InputError(
+          fmt::format("--drive {}={}: {} is {} already", named.drive, named.path, named.drive, before->second.path));
     refuse_other_drive(machine, drive, named);
   }
 }
@@ -70,9 +70,10 @@ Drives::Drives(Machine const& machine, DrivePaths const& paths) : machine_(machi
 DrivePath const& Drives::path_of(PciId drive) const {
   if (auto const found = paths_.find(drive); found != paths_.end()) return found->second;
   auto const& name = machine_.at(drive).name;
-  throw MissingError(fmt::format("nothing of this machine is named for {}: --drive {}=FOLDER makes files in a folder on "
-                                 "it, --drive {}=FILE (or a block device) only reads",
-                                 name, name, name));
+  throw MissingError(
+      fmt::format("nothing of this machine is named for {}: --drive {}=FOLDER makes files in a folder on "
+                  "it, --drive {}=FILE (or a block device) only reads",
+                  name, name, name));
 }
 
 CuFile const& Drives::cufile() {
@@ -107,8 +108,7 @@ std::string Drives::not_direct(std::vector<Step> const& steps) {
 std::string Drives::about() const {
   std::vector<std::string> texts;
   for (auto const& [drive, how] : how_)
-    texts.push_back(
-        fmt::format("{}: {}, {}", machine_.at(drive).name, paths_.at(drive).path, fmt::join(how, " and ")));
+    texts.push_back(fmt::format("{}: {}, {}", machine_.at(drive).name, paths_.at(drive).path, fmt::join(how, " and ")));
   return fmt::format("{}", fmt::join(texts, "; "));
 }
 
@@ -133,6 +133,12 @@ PlanDrives::PlanDrives(std::vector<Step> const& steps, Machine const& machine, D
   for (std::size_t i = 0; i < steps.size(); ++i) {
     auto const drive = drive_of(machine, steps[i]);
     if (!drive) continue;
+    auto const& named = drives.path_of(*drive);
+    if (is_drive(machine, steps[i].to) && !std::filesystem::is_directory(named.path))
+      throw PlanError(
+          fmt::format("step '{}' writes to {}, and {} is only read: name a folder, in which a file of its "
+                      "own is made",
+                      steps[i].transfer, named.drive, named.path));
     auto& end = length[*drive];
     wanted.emplace(i, Wanted{*drive, end});
     end += (steps[i].bytes.value() + kRangeAlignment - 1) / kRangeAlignment * kRangeAlignment;
@@ -145,10 +151,6 @@ PlanDrives::PlanDrives(std::vector<Step> const& steps, Machine const& machine, D
     files_.emplace(drive, std::make_unique<DriveFile>(drives.path_of(drive), Bytes(bytes)));
   for (auto const& [i, want] : wanted) {
     auto const& file = *files_.at(want.drive);
-    if (is_drive(machine, steps[i].to) && !file.is_ours())
-      throw PlanError(fmt::format("step '{}' writes to {}, and {} is only read: name a folder, in which a file of its "
-                                   "own is made",
-                                   steps[i].transfer, file.drive(), file.path()));
     steps_.emplace(i, StepDrive{drives, want.drive, DriveRange(file, want.offset, steps[i].bytes)});
   }
 }

@@ -20,8 +20,8 @@ bool is_whole(IoRequest const& request, std::int64_t result) {
 
 void fail_io(DriveFile const& file, IoRequest const& request, std::int64_t result) {
   bool const reads = request.direction == IoDirection::FromDrive;
-  auto const what = fmt::format("{} {} bytes at {} of {}", reads ? "reading" : "writing", request.bytes, request.offset,
-                                file.path());
+  auto const what =
+      fmt::format("{} {} bytes at {} of {}", reads ? "reading" : "writing", request.bytes, request.offset, file.path());
   if (result < 0) throw DeviceError(what, static_cast<int>(-result), std::strerror(static_cast<int>(-result)));
   throw DeviceError(what, reads ? ENODATA : ENOSPC,
                     reads ? fmt::format("the file ends after {} of them", result)

@@ -40,8 +40,8 @@ class HostTransfer : public StorageTransfer {
       for (; begun < range_.bytes().value() && under_way < kIoDepth; ++under_way) {
         bool const is_tail = begun == blocks;
         auto const count = is_tail ? range_.file().alignment() : std::min(chunk_, blocks - begun);
-        queue_->begin({direction_, is_tail ? tail : memory_ + begun, range_.offset() + begun, count,
-                       is_tail ? left : count, 0});
+        queue_->begin(
+            {direction_, is_tail ? tail : memory_ + begun, range_.offset() + begun, count, is_tail ? left : count, 0});
         begun += count;
       }
       ended_.clear();

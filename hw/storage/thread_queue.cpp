@@ -17,8 +17,7 @@ namespace {
 class ThreadQueue : public IoQueue {
  public:
   ThreadQueue(DriveFile const& file, std::size_t depth) : file_(file) {
-    for (std::size_t i = 0; i < depth; ++i)
-      threads_.emplace_back([this](std::stop_token const& stop) { serve(stop); });
+    for (std::size_t i = 0; i < depth; ++i) threads_.emplace_back([this](std::stop_token const& stop) { serve(stop); });
   }
 
   void begin(IoRequest const& request) override {

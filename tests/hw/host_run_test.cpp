@@ -92,8 +92,8 @@ TEST_F(HostRuns, NameTheStepThatFailedAndBeginNoOther) {
   Drives drives(machine_, {{"nvme0", path.string()}});
   HostRun run(plan_, model_, drives);
   ASSERT_EQ(truncate(path.c_str(), 0), 0);
-  EXPECT_THAT([&] { run.once(); },
-              ThrowsMessage<DeviceError>(testing::AllOf(HasSubstr("step 'step0'"), HasSubstr("the file ends after 0"))));
+  EXPECT_THAT([&] { run.once(); }, ThrowsMessage<DeviceError>(
+                                       testing::AllOf(HasSubstr("step 'step0'"), HasSubstr("the file ends after 0"))));
 }
 
 TEST_F(HostRuns, RefuseWhatNeedsAGpu) {

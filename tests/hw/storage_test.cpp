@@ -82,17 +82,29 @@ TEST(DriveFile, OfTheUserIsOnlyRead) {
 TEST(DriveFile, SaysWhatIsWrongWithAPath) {
   TemporaryFolder const folder;
   auto const path = folder.with("data", std::string(10000, 'x')).string();
-  EXPECT_THAT([&] { DriveFile({"nvme0", path}, Bytes(10001)); },
-              ThrowsMessage<PlanError>(HasSubstr("it has 10000 B, and the plan reads 10001 B")));
-  EXPECT_THAT([&] { DriveFile({"nvme0", path + "/none"}, Bytes(1)); },
-              ThrowsMessage<InputError>(HasSubstr("--drive nvme0=" + path + "/none: Not a directory")));
-  EXPECT_THAT([&] { DriveFile({"nvme0", "/dev/null"}, Bytes(1)); },
-              testing::AnyOf(ThrowsMessage<InputError>(HasSubstr("it is no folder, file or block device")),
-                             ThrowsMessage<MissingError>(HasSubstr("has no direct access"))));
+  EXPECT_THAT(
+      [&] {
+        DriveFile({"nvme0", path}, Bytes(10001));
+      },
+      ThrowsMessage<PlanError>(HasSubstr("it has 10000 B, and the plan reads 10001 B")));
+  EXPECT_THAT(
+      [&] {
+        DriveFile({"nvme0", path + "/none"}, Bytes(1));
+      },
+      ThrowsMessage<InputError>(HasSubstr("--drive nvme0=" + path + "/none: Not a directory")));
+  EXPECT_THAT(
+      [&] {
+        DriveFile({"nvme0", "/dev/null"}, Bytes(1));
+      },
+      testing::AnyOf(ThrowsMessage<InputError>(HasSubstr("it is no folder, file or block device")),
+                     ThrowsMessage<MissingError>(HasSubstr("has no direct access"))));
   EXPECT_THAT([&] { DriveFile(in(folder), Bytes(std::int64_t{1} << 60)); },
               ThrowsMessage<MissingError>(HasSubstr("no space for 1152921504.6 GB: ")));
-  EXPECT_THAT([&] { DriveFile({"nvme0", "/proc"}, Bytes(1)); },
-              ThrowsMessage<MissingError>(HasSubstr("no file can be made in /proc")));
+  EXPECT_THAT(
+      [&] {
+        DriveFile({"nvme0", "/proc"}, Bytes(1));
+      },
+      ThrowsMessage<MissingError>(HasSubstr("no file can be made in /proc")));
   EXPECT_EQ(files_in(folder.path()), 1U);
 }
 
@@ -145,7 +157,8 @@ TEST_P(Transfers, NameTheFileThatEndedEarly) {
   NodeMemory ring(Bytes(5 << 20), std::nullopt);
   auto const read = make(GetParam(), DriveRange(file, 0, 4_MiB), IoDirection::FromDrive, memory, ring);
   ASSERT_EQ(truncate(path.c_str(), 3 << 20), 0);
-  EXPECT_THAT([&] { read->run(); }, ThrowsMessage<DeviceError>(HasSubstr(path.string() + ": the file ends after 0 of")));
+  EXPECT_THAT([&] { read->run(); },
+              ThrowsMessage<DeviceError>(HasSubstr(path.string() + ": the file ends after 0 of")));
 }
 
 INSTANTIATE_TEST_SUITE_P(Each, Transfers, testing::Values(Kind::Host, Kind::Staged, Kind::StagedInSmallChunks));
@@ -200,18 +213,26 @@ sockets:
 }
 
 Step step(Machine const& machine, std::string const& from, std::string const& to, Bytes bytes) {
-  return {from + ">" + to, machine.place(from), machine.place(to), bytes, Op::Copy, {.mechanism = Mechanism::HostDma}, {}};
+  return {
+      from + ">" + to, machine.place(from), machine.place(to), bytes, Op::Copy, {.mechanism = Mechanism::HostDma}, {}};
 }
 
 TEST(Drives, AreNamedAsTheMachineNamesThem) {
   auto const machine = server();
-  EXPECT_THAT([&] { Drives(machine, {{"nvme2", "/tmp"}}); },
-              ThrowsMessage<InputError>(HasSubstr("'server' has no drive of this name, but nvme0, nvme1; did you mean")));
-  EXPECT_THAT([&] { Drives(machine, {{"nvme0", "/tmp"}, {"nvme0", "/"}}); },
-              ThrowsMessage<InputError>(HasSubstr("nvme0 is /tmp already")));
+  EXPECT_THAT(
+      [&] {
+        Drives(machine, {{"nvme2", "/tmp"}});
+      },
+      ThrowsMessage<InputError>(HasSubstr("'server' has no drive of this name, but nvme0, nvme1; did you mean")));
+  EXPECT_THAT(
+      [&] {
+        Drives(machine, {{"nvme0", "/tmp"}, {"nvme0", "/"}});
+      },
+      ThrowsMessage<InputError>(HasSubstr("nvme0 is /tmp already")));
   Drives const none(machine, {});
-  EXPECT_THAT([&] { static_cast<void>(none.path_of(std::get<PciId>(machine.place("nvme1")))); },
-              ThrowsMessage<MissingError>(HasSubstr("nothing of this machine is named for nvme1: --drive nvme1=FOLDER")));
+  EXPECT_THAT(
+      [&] { static_cast<void>(none.path_of(std::get<PciId>(machine.place("nvme1")))); },
+      ThrowsMessage<MissingError>(HasSubstr("nothing of this machine is named for nvme1: --drive nvme1=FOLDER")));
 }
 
 TEST(Drives, GiveEachStepARangeOfItsOwn) {
@@ -319,16 +340,17 @@ TEST_F(CuFiles, SayWhyAFileIsRefused) {
 
 TEST_F(CuFiles, SayWhyTheyDoNotStart) {
   Behaviour const behaviour("old");
-  EXPECT_THAT([&] { CuFile({&file_}); },
-              ThrowsMessage<MissingError>(
-                  HasSubstr("cuFile does not start (error 5004: cufio-drv:1 version mismatch)")));
+  EXPECT_THAT(
+      [&] { CuFile({&file_}); },
+      ThrowsMessage<MissingError>(HasSubstr("cuFile does not start (error 5004: cufio-drv:1 version mismatch)")));
 }
 
 TEST_F(CuFiles, NameTheFileThatFailed) {
   Behaviour const behaviour("io_error");
   CuFile const library({&file_});
   auto const read = library.transfer(range_, IoDirection::FromDrive, memory_.data(), [] {});
-  EXPECT_THAT([&] { read->run(); }, ThrowsMessage<DeviceError>(HasSubstr("of " + file_.path() + ": Input/output error")));
+  EXPECT_THAT([&] { read->run(); },
+              ThrowsMessage<DeviceError>(HasSubstr("of " + file_.path() + ": Input/output error")));
   auto const write = library.transfer(range_, IoDirection::ToDrive, memory_.data(), [] {});
   EXPECT_THAT([&] { write->run(); }, ThrowsMessage<DeviceError>(HasSubstr("cuFile on " + file_.path())));
 }
@@ -340,7 +362,8 @@ TEST_F(CuFiles, AreTriedOnEveryDriveThatIsNamed) {
   Drives drives(machine, {in(folder_), {"nvme1", data.string()}});
   EXPECT_FALSE(drives.is_direct(test::pci(machine, "nvme1")));
   drives.note(test::pci(machine, "nvme1"), kInCompatibilityMode);
-  EXPECT_EQ(drives.about(), "nvme1: " + data.string() + ", cuFile in its compatibility mode: staged through host memory");
+  EXPECT_EQ(drives.about(),
+            "nvme1: " + data.string() + ", cuFile in its compatibility mode: staged through host memory");
 }
 
 }  // namespace

@@ -90,6 +90,18 @@ TEST(Worklist, PatternsNeedNoMoreThanTheMachineHas) {
   EXPECT_THAT(found, Not(Contains("pattern-fan-in-gpu0")));
 }
 
+TEST(Worklist, HasTheDrivesThatSomethingStandsFor) {
+  auto const model = model_of("dgx-h100");
+  EXPECT_THAT(names(series_to_measure(model, {.patterns = false})), Not(Contains("drive-reads-host")));
+  auto const found = series_to_measure(model, {.drives = {"nvme0", "nvme1"}});
+  for (auto const* name : {"drive-reads-host", "drive-writes-host-small", "drive-reads-staged", "drive-writes-direct",
+                           "pattern-all-drives-read", "pattern-drives-to-all-gpus"})
+    EXPECT_THAT(names(found), Contains(name));
+  auto const staged =
+      std::find_if(found.begin(), found.end(), [](auto const& s) { return s.name == "drive-reads-staged"; });
+  EXPECT_EQ(staged->points.size(), 2U * 8 * 4);  // drives, GPUs, sizes from 1 MiB to 1 GiB
+}
+
 TEST(Worklist, NothingIsLargerThanAsked) {
   for (auto const& series : series_to_measure(model_of("hgx-h200"), {.max_bytes = 16_MiB}))
     for (auto const& point : series.points)

@@ -34,7 +34,8 @@ constexpr std::array<ParameterRange, kParameterCount> kRanges{{
     {Parameter::NetworkRate, "network rate", 0.92, 1.01, "94.5 to 97.6 of 100 Gb/s, 368 to 397 of 400 Gb/s"},
     {Parameter::DriveRate, "drive rate", 0.85, 1.05, "datasheets say 'up to'"},
     {Parameter::DriveLatency, "drive latency", 0.6, 1.65,
-     "reads of one block: 92 to 150 us over the capacities of one product (Micron 9200 datasheet); flash with one bit a "
+     "reads of one block: 92 to 150 us over the capacities of one product (Micron 9200 datasheet); flash with one bit "
+     "a "
      "cell takes a seventh, and has a part of its own"},
     {Parameter::EngineStart, "engine start", 0.25, 2.6,
      "4 B copies back to back: 0.5 us (RTX PRO 6000), 1.3 us (RTX 6000 Ada), 1.9 us (A100 PCIe), 3.4 us (A100 SXM4)"},

@@ -91,9 +91,7 @@ class GpuMemory : public Memory {
     return Mismatch{*first, byte_of(contributed_word(contribution(content), within / 8), within), byte_at(*first)};
   }
 
-  [[nodiscard]] std::unique_ptr<Copier> copier() override {
-    return make_stream_copier(device_, data());
-  }
+  [[nodiscard]] std::unique_ptr<Copier> copier() override { return make_stream_copier(device_, data()); }
 
  private:
   static Contribution contribution(MemoryContent const& content) {

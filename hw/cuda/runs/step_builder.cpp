@@ -225,10 +225,10 @@ class StepBuilder {
     auto const& range = drive_->range;
     if (step_.way.mechanism == Mechanism::StorageDirect) {
       drive_->drives.note(drive_->drive, drive_->drives.is_direct(drive_->drive) ? kDirect : kInCompatibilityMode);
-      return {std::nullopt, drive_->drives.cufile().transfer(
-                                range, direction, memory.data(), [device = memory.device()] {
-                                  check_cuda(cudaSetDevice(ordinal(device)), "cudaSetDevice");
-                                })};
+      return {std::nullopt,
+              drive_->drives.cufile().transfer(range, direction, memory.data(), [device = memory.device()] {
+                check_cuda(cudaSetDevice(ordinal(device)), "cudaSetDevice");
+              })};
     }
     auto const queue_name = [&](auto const& made) {
       drive_->drives.note(drive_->drive, std::string(made->queue_name()));
@@ -241,13 +241,14 @@ class StepBuilder {
     auto const whole_blocks = range.file().alignment();
     auto const chunk_bytes = Bytes((chunk().value() + whole_blocks - 1) / whole_blocks * whole_blocks);
     auto const count = ring_slots(step_.bytes, chunk_bytes);
-    HostMemory ring(Bytes(chunk_bytes.value() * static_cast<std::int64_t>(count)), host_node(), HostMemory::Kind::Pinned);
+    HostMemory ring(Bytes(chunk_bytes.value() * static_cast<std::int64_t>(count)), host_node(),
+                    HostMemory::Kind::Pinned);
     std::vector<std::byte*> slots;
     for (std::size_t i = 0; i < count; ++i)
       slots.push_back(static_cast<std::byte*>(ring.data()) + i * static_cast<std::size_t>(chunk_bytes.value()));
-    auto made = staged_transfer(range, direction,
-                                make_stream_copier(memory.device(), static_cast<std::byte*>(memory.data())),
-                                std::move(slots), chunk_bytes);
+    auto made =
+        staged_transfer(range, direction, make_stream_copier(memory.device(), static_cast<std::byte*>(memory.data())),
+                        std::move(slots), chunk_bytes);
     queue_name(made);
     return {std::move(ring), std::move(made)};
   }

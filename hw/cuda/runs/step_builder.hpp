@@ -13,8 +13,8 @@
 
 namespace lanewise::hw {
 
-// A step with its buffers and its move. A step that computes has no buffers; one that moves pages has only a source; one
-// that reads or writes a drive has a range of it for one of the two.
+// A step with its buffers and its move. A step that computes has no buffers; one that moves pages has only a source;
+// one that reads or writes a drive has a range of it for one of the two.
 struct PreparedStep {
   std::unique_ptr<DeviceBuffer> source;
   std::unique_ptr<DeviceBuffer> target;   // empty: the source itself, whose pages move

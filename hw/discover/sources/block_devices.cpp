@@ -56,10 +56,10 @@ void add_functions_below(Sysfs const& sysfs, std::string const& name, int depth,
 std::string unescaped(std::string const& text) {
   std::string plain;
   for (std::size_t i = 0; i < text.size(); ++i) {
-    bool const escape = text[i] == '\\' && i + 3 < text.size() &&
-                        std::all_of(text.begin() + static_cast<std::ptrdiff_t>(i) + 1,
-                                    text.begin() + static_cast<std::ptrdiff_t>(i) + 4,
-                                    [](char c) { return c >= '0' && c <= '7'; });
+    bool const escape =
+        text[i] == '\\' && i + 3 < text.size() &&
+        std::all_of(text.begin() + static_cast<std::ptrdiff_t>(i) + 1,
+                    text.begin() + static_cast<std::ptrdiff_t>(i) + 4, [](char c) { return c >= '0' && c <= '7'; });
     if (!escape) {
       plain += text[i];
       continue;

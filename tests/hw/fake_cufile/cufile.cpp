@@ -1,6 +1,6 @@
 // Stands for NVIDIA's cuFile in tests: memory "on the GPU" is the host's. The variable FAKE_CUFILE says what it does:
-// direct, compatibility (only with its compatibility mode), refuses (no file is good enough), old (driver and library do
-// not fit), io_error.
+// direct, compatibility (only with its compatibility mode), refuses (no file is good enough), old (driver and library
+// do not fit), io_error.
 #include <fcntl.h>
 #include <sys/types.h>
 #include <unistd.h>

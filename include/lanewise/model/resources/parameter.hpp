@@ -27,10 +27,10 @@ enum class Parameter : std::uint8_t {
   NetworkRate,       // ports and cables
   DriveRate,         // NVMe drives
   DriveLatency,
-  EngineStart,       // copy engines and kernels starting
-  HostWork,          // the CPU submitting, waiting, ringing doorbells
-  DriverStaging,     // the driver's staged copies, both directions at once
-  PathLatency,       // PCIe hops: endpoints, switches, root complexes, sockets, walks
+  EngineStart,    // copy engines and kernels starting
+  HostWork,       // the CPU submitting, waiting, ringing doorbells
+  DriverStaging,  // the driver's staged copies, both directions at once
+  PathLatency,    // PCIe hops: endpoints, switches, root complexes, sockets, walks
   NvlinkLatency,
   NetworkLatency,
   CoreCopy,          // one core copying
