@@ -18,10 +18,10 @@
 #include "core/io/interrupt.hpp"
 #include "core/verdict/both_modes.hpp"
 #include "core/verdict/recorded_run.hpp"
-#include "core/verdict/soft_nic.hpp"
+#include "core/verdict/timing_exclusion.hpp"
 #include "lanewise/io/error.hpp"
 #include "lanewise/verdict/scenario_check.hpp"
-#include "launch/soft_nodes.hpp"
+#include "launch/started_nodes.hpp"
 
 namespace lanewise::cli {
 namespace {
@@ -113,7 +113,7 @@ Recorded run_started_clusters(CheckInputs const& given, Session& session, CheckO
     }
   Recorded recorded{{}, std::set<std::string>{}};
   for (auto const& [name, scenarios] : clusters) {
-    auto runs = launch::run_on_soft_nodes(scenarios, options.nodes, node_arguments(session, options));
+    auto runs = launch::run_on_started_nodes(scenarios, options.nodes, node_arguments(session, options));
     recorded.machines->insert(scenarios.machine.name);
     std::move(runs.begin(), runs.end(), std::back_inserter(recorded.runs));
   }

@@ -17,6 +17,13 @@ void insert_parameter_of(Cap cap, std::set<Parameter>& found) {
   if (cap == Cap::PageMigration) found.insert(Parameter::PageMigration);
 }
 
+// The latency of what has this rate.
+void insert_latency_of(Parameter rate, std::set<Parameter>& found) {
+  if (rate == Parameter::NvlinkEfficiency) found.insert(Parameter::NvlinkLatency);
+  if (rate == Parameter::NetworkRate) found.insert(Parameter::NetworkLatency);
+  if (rate == Parameter::DriveRate) found.insert(Parameter::DriveLatency);
+}
+
 }  // namespace
 
 std::vector<Parameter> parameters_of(Plan const& plan, Model const& model) {
@@ -38,9 +45,7 @@ std::vector<Parameter> parameters_of(Plan const& plan, Model const& model) {
       auto const parameter = parameter_of(model.resources().at(use.resource).kind);
       found.insert(parameter);
       if (model.resources().at(use.resource).is_inferred()) found.insert(Parameter::GenericParts);
-      if (parameter == Parameter::NvlinkEfficiency) found.insert(Parameter::NvlinkLatency);
-      if (parameter == Parameter::NetworkRate) found.insert(Parameter::NetworkLatency);
-      if (parameter == Parameter::DriveRate) found.insert(Parameter::DriveLatency);
+      insert_latency_of(parameter, found);
     }
     insert_parameter_of(demand.cap_reason, found);
   }

@@ -7,7 +7,7 @@
 
 #include "core/io/json.hpp"
 #include "core/units/statistics.hpp"
-#include "core/verdict/soft_nic.hpp"
+#include "core/verdict/timing_exclusion.hpp"
 #include "lanewise/io/error.hpp"
 #include "lanewise/units/text.hpp"
 

@@ -11,7 +11,7 @@
 #include "core/scenario/scenario_planner.hpp"
 #include "core/verdict/expectation_check.hpp"
 #include "core/verdict/route_words.hpp"
-#include "core/verdict/soft_nic.hpp"
+#include "core/verdict/timing_exclusion.hpp"
 #include "core/workload/step_time.hpp"
 #include "lanewise/io/error.hpp"
 #include "lanewise/planner/planner.hpp"

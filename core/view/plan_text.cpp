@@ -7,7 +7,7 @@
 #include "core/estimate/flow_hashes.hpp"
 #include "core/text/percent.hpp"
 #include "core/text/table.hpp"
-#include "core/verdict/soft_nic.hpp"
+#include "core/verdict/timing_exclusion.hpp"
 #include "lanewise/units/text.hpp"
 
 namespace lanewise {

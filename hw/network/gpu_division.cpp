@@ -2,18 +2,14 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "lanewise/io/error.hpp"
 
 namespace lanewise::hw {
 
 bool shares_host(std::vector<std::vector<int>> const& ranks, Group const& group) {
-  auto const& here = group.hosts()[static_cast<std::size_t>(group.rank())];
-  auto const nodes = std::count_if(ranks.begin(), ranks.end(), [&](std::vector<int> const& of_node) {
-    return group.hosts()[static_cast<std::size_t>(of_node.front())] == here;
-  });
-  return nodes > 1;
+  auto const counts = nodes_of_hosts(group.hosts(), ranks);
+  auto const here = counts.find(group.hosts()[static_cast<std::size_t>(group.rank())]);
+  return here != counts.end() && here->second > 1;
 }
 
 std::optional<int> first_gpu_of(NetworkPlan const& plan, std::vector<std::vector<int>> const& ranks, Group const& group,

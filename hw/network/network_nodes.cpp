@@ -23,11 +23,8 @@ std::string joined(std::vector<std::string> const& texts) { return fmt::format("
 
 // "2 nodes on vm"; empty: each node has a host of its own.
 std::string shared_hosts(Group const& group, std::size_t nodes) {
-  std::map<std::string, std::size_t> nodes_of_host;
-  for (auto const& ranks : ranks_of_nodes(group.hosts(), nodes))
-    ++nodes_of_host[group.hosts()[static_cast<std::size_t>(ranks.front())]];
   std::vector<std::string> shared;
-  for (auto const& [host, count] : nodes_of_host)
+  for (auto const& [host, count] : nodes_of_hosts(group.hosts(), ranks_of_nodes(group.hosts(), nodes)))
     if (count > 1) shared.push_back(fmt::format("{} nodes on {}", count, host));
   return joined(shared);
 }
@@ -75,7 +72,7 @@ class NetworkExecutor : public Executor {
       : model_(model), settings_(std::move(settings)), completion_(completion), group_(group), process_(process) {}
 
   Trace run(Plan const& plan) override {
-    auto const network_plan = make_network_plan(plan, model_, settings_, completion_);
+    auto const network_plan = make_network_plan(plan, model_, settings_);
     group_.broadcast(to_text(network_plan));
     auto const result = process_.run(network_plan);
     Trace trace;
@@ -91,7 +88,7 @@ class NetworkExecutor : public Executor {
   }
 
   std::unique_ptr<RepeatableRun> prepare(Plan const& plan) override {
-    auto lowered = make_network_plan(plan, model_, {{0, 0}, settings_.drives}, completion_);
+    auto lowered = make_network_plan(plan, model_, {{0, 0}, settings_.drives});
     group_.broadcast(to_text(lowered));
     process_.run(lowered);  // what cannot run here is refused now
     lowered.repeat = 1;

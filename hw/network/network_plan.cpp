@@ -27,7 +27,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(NetworkStep, transfer, text, verb, bytes, fro
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DrivePath, drive, path)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(NodePlan, machine, plan, steps, buffers, drives)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(NetworkPlan, nodes, gpus, uses_gpus, nics, steps, buffers, node_plans, carrier,
-                                   warm_up, repeat, completion)
+                                   warm_up, repeat)
 
 namespace {
 
@@ -44,7 +44,7 @@ class NetworkLowering {
  public:
   NetworkLowering(Plan const& plan, Model const& model) : plan_(plan), model_(model), machine_(model.machine()) {}
 
-  NetworkPlan lower(HardwareSettings const& settings, Completion completion) {
+  NetworkPlan lower(HardwareSettings const& settings) {
     for (auto const& host : machine_.hosts) lowered_.nodes.push_back(host.name);
     lowered_.gpus.resize(machine_.hosts.size());
     for (auto const gpu : machine_.all(PciKind::Gpu)) ++lowered_.gpus[index(machine_.host_of(gpu))];
@@ -59,7 +59,6 @@ class NetworkLowering {
     lowered_.node_plans = make_node_plans(plan_, model_, lowered_.steps, settings.drives);
     lowered_.warm_up = settings.repetition.warm_up;
     lowered_.repeat = settings.repetition.repeat;
-    lowered_.completion = completion;
     return std::move(lowered_);
   }
 
@@ -304,10 +303,9 @@ class NetworkLowering {
 
 }  // namespace
 
-NetworkPlan make_network_plan(Plan const& plan, Model const& model, HardwareSettings const& settings,
-                              Completion completion) {
+NetworkPlan make_network_plan(Plan const& plan, Model const& model, HardwareSettings const& settings) {
   check_plan(plan, model.machine());
-  return NetworkLowering(plan, model).lower(settings, completion);
+  return NetworkLowering(plan, model).lower(settings);
 }
 
 std::string to_text(NetworkPlan const& plan) { return nlohmann::json(plan).dump(); }

@@ -103,14 +103,12 @@ struct NetworkPlan {
   Carrier carrier = Carrier::Verbs;  // of all steps between nodes
   int warm_up = 1;
   int repeat = 7;
-  Completion completion = Completion::Polling;
   friend bool operator==(NetworkPlan const&, NetworkPlan const&) = default;
 };
 
 // Throws PlanError for a step that this executor does not run, InputError when the plan is for another machine,
 // MissingError where the plan needs GPUDirect Async, which this build does not use.
-NetworkPlan make_network_plan(Plan const& plan, Model const& model, HardwareSettings const& settings,
-                              Completion completion);
+NetworkPlan make_network_plan(Plan const& plan, Model const& model, HardwareSettings const& settings);
 
 // As JSON, for the other processes.
 std::string to_text(NetworkPlan const& plan);

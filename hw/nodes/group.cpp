@@ -87,6 +87,13 @@ std::vector<std::vector<int>> ranks_of_nodes(std::vector<std::string> const& hos
   return ranks;
 }
 
+std::map<std::string, std::size_t> nodes_of_hosts(std::vector<std::string> const& hosts,
+                                                  std::vector<std::vector<int>> const& ranks) {
+  std::map<std::string, std::size_t> counts;
+  for (auto const& of_node : ranks) ++counts[hosts[static_cast<std::size_t>(of_node.front())]];
+  return counts;
+}
+
 std::size_t node_of(int rank, std::vector<std::vector<int>> const& ranks) {
   for (std::size_t node = 0; node < ranks.size(); ++node)
     if (std::find(ranks[node].begin(), ranks[node].end(), rank) != ranks[node].end()) return node;

@@ -5,6 +5,7 @@
 //   auto const group = make_group();               // MPI's where a launcher started us, else this process alone
 //   auto const plan = group->broadcast(text);      // the first process's text, in all of them
 //   auto const all = group->all_gather("ready");   // each process's text, by rank; also a barrier
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -53,6 +54,10 @@ std::unique_ptr<Group> make_group();
 // Where there are fewer hosts than nodes but one rank for each node, it is the k-th rank. Throws MissingError saying
 // how to start the processes when neither fits.
 std::vector<std::vector<int>> ranks_of_nodes(std::vector<std::string> const& hosts, std::size_t nodes);
+
+// How many nodes each host has. `ranks`: by node, as ranks_of_nodes() gives them.
+std::map<std::string, std::size_t> nodes_of_hosts(std::vector<std::string> const& hosts,
+                                                  std::vector<std::vector<int>> const& ranks);
 
 // The node of a rank. Throws MissingError if it is of none.
 std::size_t node_of(int rank, std::vector<std::vector<int>> const& ranks);

@@ -134,7 +134,8 @@ PlanDrives::PlanDrives(std::vector<Step> const& steps, Machine const& machine, D
     auto const drive = drive_of(machine, steps[i]);
     if (!drive) continue;
     auto const& named = drives.path_of(*drive);
-    if (is_drive(machine, steps[i].to) && !std::filesystem::is_directory(named.path))
+    if (is_drive(machine, steps[i].to) && std::filesystem::exists(named.path) &&
+        !std::filesystem::is_directory(named.path))
       throw PlanError(
           fmt::format("step '{}' writes to {}, and {} is only read: name a folder, in which a file of its "
                       "own is made",

@@ -55,7 +55,7 @@ std::optional<PciId> drive_of(Machine const& machine, Step const& step);
 // The drive's end of a step.
 struct StepDrive {
   Drives& drives;
-  PciId drive;
+  PciId drive{};
   DriveRange range;
 };
 

@@ -60,7 +60,7 @@ TEST(NetworkCollectives, BringTheResultByEveryAlgorithm) {
         for (auto const& plan : plans) {
           SCOPED_TRACE(testing::Message() << one.machine << " " << to_string(op) << " of " << bytes.value() << " by "
                                           << to_string(plan.collective->algorithm));
-          Rig rig(make_network_plan(plan, model, {{0, 1}, {}}, Completion::Polling), one.ranks);
+          Rig rig(make_network_plan(plan, model, {{0, 1}, {}}), one.ranks);
           rig.run(2);
           rig.expect_all_arrived();
           if (testing::Test::HasFailure()) return;
@@ -81,7 +81,7 @@ TEST(NetworkCollectives, OfGpusGoThroughRings) {
       for (auto const& plan : plans_of_collective(model, collective, Keep::All, Detail::EveryStep)) {
         SCOPED_TRACE(testing::Message() << to_string(op) << " of " << bytes.value() << " by "
                                         << to_string(plan.collective->algorithm));
-        auto const lowered = make_network_plan(plan, model, {{0, 1}, {}}, Completion::Polling);
+        auto const lowered = make_network_plan(plan, model, {{0, 1}, {}});
         EXPECT_EQ(lowered.carrier, Carrier::Mpi);
         auto const& steps = lowered.steps;
         if (std::any_of(steps.begin(), steps.end(), [](auto const& step) { return step.verb == Verb::Device; }))
@@ -102,7 +102,7 @@ TEST(NetworkCollectives, AWrongSumIsFound) {
   Model const model(catalogue.machine("soft-roce-3"));
   auto const collective = collective_of(model.machine(), CollectiveOp::AllReduce, cases()[0].among, Bytes(1 << 12));
   auto plan = plan_collective(model, collective, Detail::EveryStep);
-  auto lowered = make_network_plan(plan, model, {{0, 1}, {}}, Completion::Polling);
+  auto lowered = make_network_plan(plan, model, {{0, 1}, {}});
   auto const first =
       std::find_if(lowered.steps.begin(), lowered.steps.end(), [](auto const& step) { return step.reduces; });
   ASSERT_NE(first, lowered.steps.end());
@@ -120,7 +120,7 @@ TEST(NetworkCollectives, SumsOfPartsOfElementsAreRefused) {
   collective.bytes = Bytes(1002);
   auto const plan = plan_collective(model, collective, Detail::EveryStep);
   try {
-    make_network_plan(plan, model, {{0, 1}, {}}, Completion::Polling);
+    make_network_plan(plan, model, {{0, 1}, {}});
     FAIL() << "it would be run";
   } catch (PlanError const& error) {
     EXPECT_NE(std::string(error.what()).find("elements of 4 bytes"), std::string::npos) << error.what();

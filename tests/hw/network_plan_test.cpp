@@ -30,7 +30,7 @@ class WirePlans : public testing::Test {
     auto const scenario = read_scenario(SourceText::from_memory(
         "s.yaml", "lanewise: scenario/1\nscenario: s\nmachines: [" + machine + "]\ntransfers:\n" + transfers));
     auto const plan = plan_of(scenario, model, {Objective::Each});
-    return make_network_plan(plan, model, {{2, 5}, {}}, Completion::Events);
+    return make_network_plan(plan, model, {{2, 5}, {}});
   }
   std::string refusal(std::string const& machine, std::string const& transfers,
                       std::vector<Setting> const& settings = {}) {
@@ -60,7 +60,23 @@ TEST_F(WirePlans, HostMemoryIsWrittenByTheNearestNics) {
   EXPECT_EQ(plan.nics[step.nic_from[1]].place, plan.nics[step.nic_to[1]].place);
   EXPECT_EQ(plan.warm_up, 2);
   EXPECT_EQ(plan.repeat, 5);
-  EXPECT_EQ(plan.completion, Completion::Events);
+}
+
+TEST_F(WirePlans, DrivesServeTheGpusOfTheirNode) {
+  auto catalogue = lanewise::test::bundled();
+  Model const model(catalogue.machine("hgx-h100-2"));
+  auto const scenario = read_scenario(SourceText::from_memory(
+      "s.yaml",
+      "lanewise: scenario/1\nscenario: s\nmachines: [hgx-h100-2]\ntransfers:\n"
+      "  - {id: in, from: node1/nvme0, to: node1/gpu0, bytes: 1 MiB, mechanism: storage_staged}\n"
+      "  - {id: on, from: node1/gpu0, to: node0/gpu0, bytes: 1 MiB, after: [in]}\n"));
+  auto const plan = plan_of(scenario, model, {Objective::Each});
+  auto const lowered = make_network_plan(plan, model, {{}, {{"node1/nvme0", "/data"}, {"node0/nvme1", "/other"}}});
+  EXPECT_EQ(lowered.steps[0].verb, Verb::Device);
+  EXPECT_THAT(lowered.node_plans[0].drives, IsEmpty());  // its GPUs do nothing by themselves
+  EXPECT_THAT(lowered.node_plans[1].drives, ElementsAre(DrivePath{"nvme0", "/data"}));
+  EXPECT_EQ(network_plan_from_text(to_text(lowered)), lowered);
+  EXPECT_THROW(make_network_plan(plan, model, {{}, {{"nvme0", "/data"}}}), InputError);
 }
 
 TEST_F(WirePlans, TheOpIsTheVerb) {

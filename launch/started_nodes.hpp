@@ -25,7 +25,7 @@ inline constexpr char kNodesAuto[] = "auto", kNodesHere[] = "here", kNodesEmulat
 // says under kNodesEnvironmentKey where the nodes were. Throws MissingError when such nodes cannot be started (no
 // mpirun, no RDMA device, no emulator in this build or on this system), and DeviceError with the nodes' output when the
 // run fails.
-std::vector<RecordedRun> run_on_soft_nodes(NodeScenarios const& scenarios, std::string const& where,
-                                           std::vector<std::string> const& arguments);
+std::vector<RecordedRun> run_on_started_nodes(NodeScenarios const& scenarios, std::string const& where,
+                                              std::vector<std::string> const& arguments);
 
 }  // namespace lanewise::launch

@@ -1,8 +1,8 @@
-#include "launch/soft_nodes.hpp"
+#include "launch/started_nodes.hpp"
 
 #include <fmt/format.h>
 
-#include "core/verdict/soft_nic.hpp"
+#include "core/verdict/timing_exclusion.hpp"
 #include "lanewise/io/error.hpp"
 #include "launch/guest_nodes.hpp"
 #include "launch/host_nodes.hpp"
@@ -45,8 +45,8 @@ NodeRun run_nodes(NodeScenarios const& scenarios, std::string const& where, fs::
 
 }  // namespace
 
-std::vector<RecordedRun> run_on_soft_nodes(NodeScenarios const& scenarios, std::string const& where,
-                                           std::vector<std::string> const& arguments) {
+std::vector<RecordedRun> run_on_started_nodes(NodeScenarios const& scenarios, std::string const& where,
+                                              std::vector<std::string> const& arguments) {
   require_mpirun();
   TemporaryFolder const folder("nodes");  // for the recorded runs
   auto const record = folder.path() / "runs.json";

@@ -1,5 +1,5 @@
 // Soft-RoCE on "hardware" whose times the test chose: bytes and routes are judged, times are reported.
-#include "core/verdict/soft_nic.hpp"
+#include "core/verdict/timing_exclusion.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "core/verdict/soft_nic.hpp"
+#include "core/verdict/timing_exclusion.hpp"
 
 #include <fmt/format.h>
 
