@@ -72,7 +72,7 @@ std::string finding_text(hw::Finding const& finding) {
   return fmt::format("finding: {}: {}\n", whom, finding.text);
 }
 
-// "drive: nvme0: /dev/nvme0n1, 3.84 TB, mounted at /data". Drives that nothing is known of have no line.
+// "drive: nvme0: /dev/nvme0n1, 3840.76 GB, mounted at /data". Drives that nothing is known of have no line.
 std::string drives_text(hw::Discovery const& found) {
   std::string text;
   for (auto const drive : found.machine.all(PciKind::Nvme))
@@ -81,7 +81,7 @@ std::string drives_text(hw::Discovery const& found) {
       if (std::find(device.functions.begin(), device.functions.end(), function.bdf) == device.functions.end()) continue;
       text += fmt::format("drive: {}: /dev/{}", function.name, device.name);
       if (device.functions.size() > 1) text += fmt::format(" of {} drives", device.functions.size());
-      if (device.bytes) text += fmt::format(", {:.2f} TB", static_cast<double>(device.bytes->value()) / 1e12);
+      if (device.bytes) text += fmt::format(", {:.2f} GB", static_cast<double>(device.bytes->value()) / 1e9);
       if (!device.mounted_at.empty()) text += fmt::format(", mounted at {}", fmt::join(device.mounted_at, " and "));
       text += "\n";
     }

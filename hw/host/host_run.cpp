@@ -139,8 +139,11 @@ void HostRun::end(std::size_t number, std::exception_ptr caught) {
 
 RunTimes HostRun::once() {
   for (auto const& step : run_steps_) {
-    if (step.target) step.target->clear();
     if (step.to_drive) step.to_drive->clear();
+    if (step.target && step.from_drive && !step.from_drive->file().is_ours())
+      step.target->fill(kNotOfAFile);
+    else if (step.target)
+      step.target->clear();
   }
   std::unique_lock lock(mutex_);
   caught_ = nullptr;

@@ -12,6 +12,10 @@
 
 namespace lanewise::hw {
 
+// The seed of what memory holds before a user's file is read into it: the file may well be all zeros, as cleared memory
+// is.
+inline constexpr std::uint64_t kNotOfAFile = 0x6e6f74206f662061ULL;
+
 class DriveFile {
  public:
   // Opens what the user named, with room for `bytes`. In a folder a new file is made, which may be written and is

@@ -18,7 +18,7 @@ namespace {
 // Ranges of steps begin at multiples of this, which is one of every file's alignment in use.
 constexpr std::int64_t kRangeAlignment = 64 << 10;
 // Of the file that cuFile is tried on.
-constexpr Bytes kProbeBytes{64 << 10};
+constexpr Bytes kProbeBytes{1};
 
 std::vector<std::string> names_of_drives(Machine const& machine) {
   std::vector<std::string> names;

@@ -321,7 +321,9 @@ void PreparedStep::fill(std::uint64_t seed) const {
 
 void PreparedStep::clear() const {
   if (to_drive) return to_drive->clear();
-  if (target) target->clear();
+  if (!target) return;
+  if (from_drive && !from_drive->file().is_ours()) return target->fill(kNotOfAFile);
+  target->clear();
 }
 
 std::optional<Mismatch> PreparedStep::mismatch(std::uint64_t seed) const {
