@@ -223,7 +223,11 @@ class CuFileTransfer : public StorageTransfer {
   }
 
   void serve() {
-    use_gpu_();
+    try {
+      use_gpu_();
+    } catch (...) {
+      keep(std::current_exception());
+    }
     for (;;) {
       begun_.arrive_and_wait();
       if (is_stopping_) return;
@@ -240,9 +244,14 @@ class CuFileTransfer : public StorageTransfer {
         move(at, std::min(kChunk, range_.bytes().value() - at));
       }
     } catch (...) {
-      std::lock_guard const lock(mutex_);
-      if (!caught_) caught_ = std::current_exception();
+      keep(std::current_exception());
     }
+  }
+
+  // For run() to throw; the first counts.
+  void keep(std::exception_ptr const& caught) {
+    std::lock_guard const lock(mutex_);
+    if (!caught_) caught_ = caught;
   }
 
   void move(std::int64_t at, std::int64_t bytes) {

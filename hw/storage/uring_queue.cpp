@@ -23,9 +23,11 @@ class UringQueue : public IoQueue {
     if (error_ != 0) return;
     std::vector<std::size_t> tags;
     while (free_.size() < slots_.size()) {  // memory under way must stay until the device has written it
+      auto const before = free_.size();
       try {
         end(tags, Wait::ForOne);
       } catch (Error const&) {  // whoever waited for it has seen the first failure
+        if (free_.size() == before) break;
       }
     }
     io_uring_queue_exit(&ring_);

@@ -133,7 +133,13 @@ void PlanRun::run(int rounds, Timed timed) {
     throw;
   }
   wait();
-  for (auto const& step : run_steps_) step.prepared.move->rethrow();
+  for (std::size_t i = 0; i < run_steps_.size(); ++i) {
+    try {
+      run_steps_[i].prepared.move->rethrow();
+    } catch (DeviceError const& error) {
+      throw DeviceError(fmt::format("step '{}'", steps_[i].transfer), error);
+    }
+  }
 }
 
 RunTimes PlanRun::once() {
