@@ -63,7 +63,8 @@ void add_drives(CLI::App& command, HardwareOptions& options) {
       .add_option("--drive", options.drives,
                   "What to use for a drive on hardware: nvme0=FOLDER makes a file of its own there and removes it; "
                   "nvme0=FILE or a block device is only read; may be repeated")
-      ->type_name("NAME=PATH");
+      ->type_name("NAME=PATH")
+      ->allow_extra_args(false);
 }
 
 void add_repeat(CLI::App& command, hw::Repetition& repetition) {

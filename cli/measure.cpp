@@ -97,6 +97,9 @@ std::string noise_text(Measurement const& measurement, std::size_t noisy) {
 void run(Session& session, MeasureOptions& options) {
   if (!options.list_only && !options.hardware.join()) return;
   Model const model(session.machine());
+  if (model.machine().hosts.size() > 1 && !options.hardware.drives.empty())
+    throw InputError(
+        "--drive: of a cluster what is between its nodes is measured; measure a node's drives on its own machine file");
   auto const series = series_to_measure(model, wanted(options));
   if (options.list_only) return list(series);
   if (options.output.empty()) throw InputError("name the file to write with -o");

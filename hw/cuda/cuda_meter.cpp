@@ -27,8 +27,13 @@ void check(PlanRun const& run, std::vector<Step> const& steps, Machine const& ma
 
 // What cuFile stages through host memory is no figure of the drive's way to the GPU.
 void refuse_compatibility_mode(std::vector<Step> const& steps, Drives& drives) {
-  if (auto const staged = drives.not_direct(steps); !staged.empty())
-    throw PlanError(fmt::format("{}: {}", staged, kInCompatibilityMode));
+  std::string staged;
+  try {
+    staged = drives.not_direct(steps);
+  } catch (MissingError const& error) {  // no reason to measure nothing else
+    throw PlanError(error.what());
+  }
+  if (!staged.empty()) throw PlanError(fmt::format("{}: {}", staged, kInCompatibilityMode));
 }
 
 // The sample of what once() returns, in seconds. Every byte is checked after every run.

@@ -40,30 +40,43 @@ void refuse_unsupported(Step const& step, Machine const& machine) {
 }  // namespace
 
 HostRun::HostRun(Plan const& plan, Model const& model, Drives& drives)
-    : steps_(plan.steps), drives_(plan.steps, model.machine(), drives) {
+    : steps_(plan.steps), drives_(plan.steps, model.machine(), drives), may_begin_(plan.steps.size()) {
   if (steps_.size() > kMaxSteps)
     throw PlanError(fmt::format("the plan has {} steps; without a GPU at most {} are run", steps_.size(), kMaxSteps));
   for (std::size_t i = 0; i < steps_.size(); ++i) run_steps_.push_back(build(i, model, drives));
-  drives_.remove_names();
+  drives_.remove_names();  // before they are filled, which takes a while
+  fill_sources();
   ready_.assign(steps_.size(), false);
   try {
     for (std::size_t i = 0; i < steps_.size(); ++i) threads_.emplace_back([this, i] { serve(i); });
   } catch (...) {
-    {
-      std::lock_guard const lock(mutex_);
-      is_stopping_ = true;
-    }
-    may_begin_.notify_all();
+    stop();
     throw;
   }
 }
 
-HostRun::~HostRun() {
-  {
-    std::lock_guard const lock(mutex_);
-    is_stopping_ = true;
+HostRun::~HostRun() { stop(); }
+
+void HostRun::stop() {
+  std::lock_guard const lock(mutex_);
+  is_stopping_ = true;
+  for (auto& one : may_begin_) one.notify_one();
+}
+
+void HostRun::fill_sources() {
+  for (std::size_t i = 0; i < run_steps_.size(); ++i) {
+    auto const& step = run_steps_[i];
+    if (step.source)
+      step.source->fill(seed_of(i));
+    else if (step.from_drive->file().is_ours())
+      step.from_drive->fill(seed_of(i));
   }
-  may_begin_.notify_all();
+}
+
+void HostRun::make_ready(StepId id) {
+  ready_[index(id)] = true;
+  ++under_way_;
+  may_begin_[index(id)].notify_one();
 }
 
 HostRun::RunStep HostRun::build(std::size_t number, Model const& model, Drives& drives) const {
@@ -92,10 +105,6 @@ HostRun::RunStep HostRun::build(std::size_t number, Model const& model, Drives& 
       cores->copy(to, from, bytes);
     };
   }
-  if (built.source)
-    built.source->fill(seed_of(number));
-  else if (built.from_drive->file().is_ours())
-    built.from_drive->fill(seed_of(number));
   return built;
 }
 
@@ -105,7 +114,7 @@ void HostRun::serve(std::size_t number) {
   for (;;) {
     {
       std::unique_lock lock(mutex_);
-      may_begin_.wait(lock, [&] { return is_stopping_ || ready_[number]; });
+      may_begin_[number].wait(lock, [&] { return is_stopping_ || ready_[number]; });
       if (is_stopping_) return;
       ready_[number] = false;
     }
@@ -128,11 +137,7 @@ void HostRun::end(std::size_t number, std::exception_ptr caught) {
   --under_way_;
   if (caught && !caught_) caught_ = std::move(caught);
   if (!caught_) {
-    runner_->finished(StepId(number), [this](StepId next) {
-      ready_[index(next)] = true;
-      ++under_way_;
-    });
-    may_begin_.notify_all();
+    runner_->finished(StepId(number), [this](StepId next) { make_ready(next); });
   }
   if (under_way_ == 0) all_ended_.notify_all();
 }
@@ -149,11 +154,7 @@ RunTimes HostRun::once() {
   caught_ = nullptr;
   runner_.emplace(steps_);
   auto const release = now();
-  runner_->begin([this](StepId id) {
-    ready_[index(id)] = true;
-    ++under_way_;
-  });
-  may_begin_.notify_all();
+  runner_->begin([this](StepId id) { make_ready(id); });
   all_ended_.wait(lock, [this] { return under_way_ == 0; });
   if (caught_) std::rethrow_exception(caught_);
   RunTimes times;

@@ -2,6 +2,7 @@
 // A plan prepared in host memory: memory, drives' files, and a thread for each step.
 #include <condition_variable>
 #include <cstdint>
+#include <deque>
 #include <exception>
 #include <functional>
 #include <memory>
@@ -42,6 +43,9 @@ class HostRun {
   };
 
   [[nodiscard]] RunStep build(std::size_t number, Model const& model, Drives& drives) const;
+  void fill_sources();
+  void make_ready(StepId id);  // with the mutex held
+  void stop();
   void serve(std::size_t number);
   void end(std::size_t number, std::exception_ptr caught);
 
@@ -49,7 +53,8 @@ class HostRun {
   PlanDrives drives_;
   std::vector<RunStep> run_steps_;
   std::mutex mutex_;
-  std::condition_variable_any may_begin_, all_ended_;
+  std::deque<std::condition_variable> may_begin_;  // by step: woken alone, so that many steps cost no more each
+  std::condition_variable all_ended_;
   // Guarded by the mutex.
   std::optional<DagRunner> runner_;
   std::vector<bool> ready_;  // by step: it may begin, and has not

@@ -182,6 +182,7 @@ class CuFileTransfer : public StorageTransfer {
         begun_(threads_count_),
         done_(threads_count_) {
     handle_ = library_.handle_of(range_.file());
+    log_before_ = library_.log_length();
     // Without registration cuFile copies through memory of its own on the GPU.
     is_registered_ = library_.register_buffer(memory_, static_cast<std::size_t>(range_.bytes().value()), 0).code == 0;
     try {
@@ -270,7 +271,7 @@ class CuFileTransfer : public StorageTransfer {
       // -1: an error of the system, in errno; below: cuFile's own number.
       if (moved < -1)
         throw DeviceError(fmt::format("cuFile on {}", range_.file().path()), static_cast<int>(-moved),
-                          "cuFile's error number" + library_.first_error(0));
+                          "cuFile's error number" + library_.first_error(log_before_));
       fail_io(range_.file(), request, moved == 0 ? 0 : -errno);
     }
   }
@@ -282,6 +283,7 @@ class CuFileTransfer : public StorageTransfer {
   std::function<void()> use_gpu_;
   std::ptrdiff_t threads_count_;
   std::shared_ptr<void> handle_;
+  std::streamoff log_before_ = 0;
   bool is_registered_ = false;
   bool is_stopping_ = false;
   std::atomic<std::int64_t> next_ = 0;

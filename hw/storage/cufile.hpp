@@ -20,7 +20,7 @@ class CuFile {
  public:
   // Opens the library, once it has tried without its compatibility mode which of these files drives and GPUs move by
   // themselves. The environment of the process is changed while it does, so no other thread may read that. Throws
-  // MissingError where the library is not here or refuses a file in either mode.
+  // MissingError where the library is not here or does not start.
   explicit CuFile(std::vector<DriveFile const*> const& files);
   CuFile(CuFile const&) = delete;
   CuFile& operator=(CuFile const&) = delete;

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/io/interrupt.hpp"
 #include "hw/memory/bound_pages.hpp"
 #include "hw/memory/pattern.hpp"
 #include "lanewise/io/error.hpp"
@@ -87,7 +88,10 @@ void read_all(DriveFile const& file, void* data, std::int64_t offset, std::int64
 // Calls each(offset in the range, bytes) block by block.
 template <class EachBlock>
 void for_each_block(Bytes bytes, EachBlock const& each) {
-  for (std::int64_t at = 0; at < bytes.value(); at += kBlockBytes) each(at, std::min(kBlockBytes, bytes.value() - at));
+  for (std::int64_t at = 0; at < bytes.value(); at += kBlockBytes) {
+    throw_if_interrupted();
+    each(at, std::min(kBlockBytes, bytes.value() - at));
+  }
 }
 
 }  // namespace
@@ -99,8 +103,10 @@ DriveFile::DriveFile(DrivePath const& named, Bytes bytes) : drive_(named.drive),
   try {
     if (S_ISDIR(status.st_mode))
       make_in(named.path, bytes);
-    else
+    else if (S_ISREG(status.st_mode) || S_ISBLK(status.st_mode))
       open_existing(bytes);
+    else  // opening a pipe waits, and opening a device may do something
+      throw InputError(fmt::format("--drive {}={}: it is no folder, file or block device", drive_, path_));
   } catch (...) {
     remove_name();
     throw;
@@ -145,7 +151,7 @@ void DriveFile::reserve(Bytes bytes) {
 }
 
 void DriveFile::open_existing(Bytes bytes) {
-  descriptor_ = Descriptor(open(path_.c_str(), O_RDONLY | O_DIRECT | O_CLOEXEC));
+  descriptor_ = Descriptor(open(path_.c_str(), O_RDONLY | O_DIRECT | O_CLOEXEC | O_NONBLOCK));
   if (descriptor() < 0) {
     auto const code = errno;
     if (code == EINVAL) refuse_direct_access(path_, code);
@@ -199,6 +205,8 @@ std::optional<Mismatch> DriveRange::mismatch(std::uint64_t seed) const {
 std::optional<Mismatch> DriveRange::mismatch(std::byte const* memory, std::int64_t at, std::int64_t count) const {
   Descriptor const cached(open(file_->path().c_str(), O_RDONLY | O_CLOEXEC));
   if (cached.get() < 0) fail(*file_, "open", errno);
+  // What the page cache has of a block device may be older than what a file system has written since.
+  posix_fadvise(cached.get(), 0, 0, POSIX_FADV_DONTNEED);
   std::vector<std::byte> expected(static_cast<std::size_t>(std::min(count, kBlockBytes)));
   for (std::int64_t done = 0; done < count;) {
     auto const size = std::min(kBlockBytes, count - done);

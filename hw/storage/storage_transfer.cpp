@@ -26,7 +26,9 @@ class HostTransfer : public StorageTransfer {
         memory_(memory),
         chunk_(whole_blocks(range.file(), kIoChunk.value())),
         tail_(Bytes(range.file().alignment()), std::nullopt),
-        queue_(make_io_queue(range.file(), kIoDepth)) {}
+        depth_(static_cast<std::size_t>(
+            std::min(static_cast<std::int64_t>(kIoDepth), chunks_of(range.bytes(), chunk_) + 1))),  // and the tail
+        queue_(make_io_queue(range.file(), depth_)) {}
 
   void run() override {
     auto const blocks = range_.bytes().value() / range_.file().alignment() * range_.file().alignment();
@@ -37,7 +39,7 @@ class HostTransfer : public StorageTransfer {
     std::int64_t begun = 0;
     std::size_t under_way = 0;
     while (begun < range_.bytes().value() || under_way > 0) {
-      for (; begun < range_.bytes().value() && under_way < kIoDepth; ++under_way) {
+      for (; begun < range_.bytes().value() && under_way < depth_; ++under_way) {
         bool const is_tail = begun == blocks;
         auto const count = is_tail ? range_.file().alignment() : std::min(chunk_, blocks - begun);
         queue_->begin(
@@ -59,6 +61,7 @@ class HostTransfer : public StorageTransfer {
   std::byte* memory_;
   std::int64_t chunk_;
   BoundPages tail_;
+  std::size_t depth_;
   std::unique_ptr<IoQueue> queue_;
   std::vector<std::size_t> ended_;
 };

@@ -29,6 +29,7 @@ class StorageTransfer {
 // of its channels to have work.
 inline constexpr Bytes kIoChunk = Bytes(std::int64_t{1} << 20);
 inline constexpr std::size_t kIoDepth = 32;
+inline constexpr Bytes kMaxIoBytes = Bytes(std::int64_t{1} << 30);  // of a request: Linux moves less than 2 GiB in one
 
 // Between the drive and host memory, which the drive itself reads or writes. `memory` begins at a page.
 std::unique_ptr<StorageTransfer> host_transfer(DriveRange const& range, IoDirection direction, std::byte* memory);

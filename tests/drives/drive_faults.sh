@@ -56,9 +56,11 @@ run_on nvme00=data
 expect "a drive that the machine has not" 2 "did you mean 'nvme0'?"
 run_on nvme0=none
 expect "a path that is not there" 2 "--drive nvme0=none: No such file or directory"
-run_on nvme0=/dev/null
-code=$((code == 3 ? 2 : code)) # a kernel may refuse direct access to it first
-expect "what is no drive" 2 "/dev/null"
+mkfifo pipe
+for what in /dev/null pipe; do
+  run_on nvme0=$what
+  expect "what is no drive" 2 "--drive nvme0=$what: it is no folder, file or block device"
+done
 run_on nvme0=/proc
 expect "a folder where no file can be made" 3 "no file can be made in /proc"
 

@@ -63,7 +63,9 @@ TEST_F(BlockDevices, OfAnArrayLieOnAllItsDrives) {
   device("md0", "virtual/block/md0", "9:0");
   for (auto const* drive : {"nvme0n1", "nvme1n1"})
     system_.write(std::string("sys/devices/virtual/block/md0/slaves/") + drive + "/size", "1");
-  EXPECT_THAT(pci_functions_below(Sysfs(system_.sys()), "md0"), ElementsAre("0000:02:00.0", "0000:03:00.0"));
+  partition("md0p1", "virtual/block/md0/md0p1", "259:9");
+  for (auto const* name : {"md0", "md0p1"})
+    EXPECT_THAT(pci_functions_below(Sysfs(system_.sys()), name), ElementsAre("0000:02:00.0", "0000:03:00.0"));
 }
 
 TEST_F(BlockDevices, OfADriveWithTwoControllersLieOnBoth) {

@@ -62,6 +62,17 @@ TEST_F(HostRuns, KeepTheOrderOfThePlanAndCheckEveryByte) {
   EXPECT_THAT(folder_.names(), IsEmpty());  // the file has lost its name already
 }
 
+// A step wakes only what waits for it.
+TEST_F(HostRuns, RunALongChain) {
+  for (std::uint32_t i = 0; i < 500; ++i)
+    add("numa0", "numa0", 4_KiB, i == 0 ? std::vector<StepId>{} : std::vector{StepId(i - 1)});
+  Drives drives(machine_, {});
+  HostRun run(plan_, model_, drives);
+  auto const times = run.once();
+  for (std::size_t i = 1; i < plan_.steps.size(); ++i) EXPECT_GE(times.steps[i].start, times.steps[i - 1].end);
+  EXPECT_THAT(run.mismatches(), Each(IsEmpty()));
+}
+
 TEST_F(HostRuns, SayHowDrivesWereReached) {
   add("nvme0", "numa0", 64_KiB);
   HostExecutor executor(model_, {{1, 2}, paths()});

@@ -1,11 +1,18 @@
 #include "hw/cuda/moves/host_move.hpp"
 
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <chrono>
 #include <utility>
 
 #include "hw/cuda/kernels/kernels.hpp"
 #include "hw/cuda/kernels/limits.hpp"
+#include "lanewise/io/error.hpp"
 
 namespace lanewise::hw {
+
+using namespace std::chrono_literals;
 
 HostMove::HostMove(Device device, NumaIndex numa, std::function<void()> work)
     : device_(device),
@@ -33,7 +40,7 @@ void HostMove::serve(std::stop_token const& stop, NumaIndex numa) {
       continue;
     }
     try {
-      work_();
+      if (!caught_) work_();  // what has failed is not run again
     } catch (...) {
       caught_ = std::current_exception();
     }
@@ -42,6 +49,8 @@ void HostMove::serve(std::stop_token const& stop, NumaIndex numa) {
 }
 
 void HostMove::rethrow() {
+  if (flags_.load(kDone) != enqueued_)
+    throw DeviceError("the host's part of it", ETIME, fmt::format("did not end within {} s", kWaitLimit / 1s));
   if (auto const caught = std::exchange(caught_, nullptr)) std::rethrow_exception(caught);
 }
 

@@ -50,15 +50,18 @@ NodeGpuSteps::NodeGpuSteps(DeviceWork work, std::optional<int> first_gpu)
   if (!plan.buffers.empty()) shared_.emplace(plan, *devices_, memory);
   links_.emplace(plan.steps, *devices_);
   plan_drives_.emplace(plan.steps, model_.machine(), drives_);
+  if (auto const staged = drives_.not_direct(plan.steps); !staged.empty())
+    throw PlanError(fmt::format("{}: {}; say `mechanism: storage_staged`", staged, kInCompatibilityMode));
   flags_.emplace(1 + 2 * steps().size());
   std::vector<int> device_of_step;
   for (std::size_t i = 0; i < steps().size(); ++i) {
     auto& built = run_steps_.emplace_back();
     built.prepared = build_step(steps()[i], model_, *devices_, shared_ ? &*shared_ : nullptr, plan_drives_->of(i));
-    if (has_own_memory(steps()[i])) built.prepared.fill(seed_of(i));
     device_of_step.push_back(ordinal(built.prepared.move->device()));
   }
-  plan_drives_->remove_names();
+  plan_drives_->remove_names();  // before they are filled, which takes a while
+  for (std::size_t i = 0; i < steps().size(); ++i)
+    if (has_own_memory(steps()[i])) run_steps_[i].prepared.fill(seed_of(i));
   create_streams(device_of_step);
   for (auto const device : devices_->all()) {
     int ordering = 0;

@@ -38,13 +38,14 @@ void PlanRun::build_steps(Model const& model, Devices& devices, Drives& drives) 
     auto& built = run_steps_.emplace_back();
     auto const number = run_steps_.size() - 1;
     built.prepared = build_step(step, model, devices, shared_ ? &*shared_ : nullptr, drives_->of(number));
-    if (has_own_memory(step)) built.prepared.fill(seed_of(number));
     built.end = make_event(built.prepared.move->device());
     device_of_step.push_back(ordinal(built.prepared.move->device()));
     for (auto const& place : {step.from, step.to})
       if (auto const gpu = gpu_at(machine, place); gpu && !near_) near_ = machine.at(machine.numa_of(*gpu)).os_index;
   }
-  drives_->remove_names();
+  drives_->remove_names();  // before they are filled, which takes a while
+  for (std::size_t i = 0; i < steps_.size(); ++i)
+    if (has_own_memory(steps_[i])) run_steps_[i].prepared.fill(seed_of(i));
   stream_steps_ = stream_steps(steps_, model, device_of_step);
   for (std::size_t i = 0; i < steps_.size(); ++i)
     if (waits_for_nothing(StepId(i)))

@@ -223,6 +223,7 @@ class StepBuilder {
 
   [[nodiscard]] DriveTransfer drive_transfer(DeviceBuffer const& memory, IoDirection direction) const {
     auto const& range = drive_->range;
+    DeviceGuard const guard(memory.device());
     if (step_.way.mechanism == Mechanism::StorageDirect) {
       drive_->drives.note(drive_->drive, drive_->drives.is_direct(drive_->drive) ? kDirect : kInCompatibilityMode);
       return {std::nullopt,
@@ -239,7 +240,8 @@ class StepBuilder {
       return {std::nullopt, std::move(made)};
     }
     auto const whole_blocks = range.file().alignment();
-    auto const chunk_bytes = Bytes((chunk().value() + whole_blocks - 1) / whole_blocks * whole_blocks);
+    auto const wanted = std::min(chunk(), kMaxIoBytes).value();
+    auto const chunk_bytes = Bytes((wanted + whole_blocks - 1) / whole_blocks * whole_blocks);
     auto const count = ring_slots(step_.bytes, chunk_bytes);
     HostMemory ring(Bytes(chunk_bytes.value() * static_cast<std::int64_t>(count)), host_node(),
                     HostMemory::Kind::Pinned);

@@ -49,6 +49,8 @@ void add_functions_below(Sysfs const& sysfs, std::string const& name, int depth,
   }
   for (auto& address : controllers_of_subsystem(sysfs, *link))
     if (!address.empty()) found.insert(std::move(address));
+  if (auto const whole = link->parent_path().filename().string(); sysfs.exists(folder_of(name) / "partition"))
+    add_functions_below(sysfs, whole, depth + 1, found);
   for (auto const& part : sysfs.names(folder_of(name) / "slaves")) add_functions_below(sysfs, part, depth + 1, found);
 }
 
