@@ -151,7 +151,7 @@ void DriveFile::reserve(Bytes bytes) {
 }
 
 void DriveFile::open_existing(Bytes bytes) {
-  descriptor_ = Descriptor(open(path_.c_str(), O_RDONLY | O_DIRECT | O_CLOEXEC | O_NONBLOCK));
+  descriptor_ = Descriptor(open(path_.c_str(), O_RDONLY | O_DIRECT | O_CLOEXEC));
   if (descriptor() < 0) {
     auto const code = errno;
     if (code == EINVAL) refuse_direct_access(path_, code);

@@ -20,6 +20,7 @@ constexpr int kNotInitialised = 5001;
 constexpr int kUnsupported = 5008;
 constexpr int kVersion = 5004;
 constexpr int kRegistered = 5028;
+constexpr int kFlags = 5019;
 
 struct Error {
   int code = 0;
@@ -77,6 +78,8 @@ Error cuFileDriverClose_v2() {
 }
 Error cuFileHandleRegister(void** handle, Description* description) {
   if (!is_open) return {kNotInitialised, 0};
+  constexpr int kKnownFlags = O_ACCMODE | O_DIRECT | O_LARGEFILE | 0100000;  // the kernel sets the last, on 64 bits
+  if ((fcntl(description->descriptor, F_GETFL) & ~kKnownFlags) != 0) return {kFlags, 0};
   if (behaves_as("refuses")) {
     log("NOTICE  cufio:285 this is no error");
     log("ERROR  cufio-fs:777 error getting volume attributes");
