@@ -8,6 +8,7 @@
 #include <atomic>
 #include <barrier>
 #include <cerrno>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
@@ -32,10 +33,8 @@ struct CuFileError {
 };
 struct CuFileDescription {
   int type = 1;  // CU_FILE_HANDLE_TYPE_OPAQUE_FD
-  union {
-    int descriptor;
-    void* handle = nullptr;
-  };
+  std::intptr_t descriptor =
+      0;  // a union with a pointer, whose first bytes are the descriptor on little-endian machines
   void const* operations = nullptr;  // of file systems in user space
 };
 using CuFileHandle = void*;
@@ -179,10 +178,10 @@ class CuFileTransfer : public StorageTransfer {
         use_gpu_(std::move(use_gpu)),
         threads_count_(static_cast<std::ptrdiff_t>(
             std::clamp((range.bytes().value() + kChunk - 1) / kChunk, std::int64_t{1}, kThreads))),
+        handle_(library_.handle_of(range_.file())),
+        log_before_(library_.log_length()),
         begun_(threads_count_),
         done_(threads_count_) {
-    handle_ = library_.handle_of(range_.file());
-    log_before_ = library_.log_length();
     // Without registration cuFile copies through memory of its own on the GPU.
     is_registered_ = library_.register_buffer(memory_, static_cast<std::size_t>(range_.bytes().value()), 0).code == 0;
     try {
