@@ -109,10 +109,10 @@ void run(DiscoverOptions const& options, Session& session) {
   if (against)
     if (auto const* table = std::get_if<TopoMatrix>(&*against)) asked.against = *table;
   auto found = hw::hardware().discover(asked, session.catalogue);
-  if (options.redact)
+  if (options.redact) {
     for (auto& device : found.facts.block_devices) device.mounted_at.clear();
-  if (options.redact)
     found.machine = redacted_machine(std::move(found.machine), asked.name.empty() ? "machine" : asked.name);
+  }
   auto const yaml = checked_yaml(found.machine, session.catalogue, "what was discovered");
   auto json = hw::hardware().discovery_json(found);
   if (options.redact) json = redacted_tree(std::move(json));

@@ -145,14 +145,13 @@ void measure_nodes(Session& session, Machine const& cluster, ClusterHealth& heal
   Model const model(cluster);
   health.not_measured = shared_host(*options.hardware.nodes, cluster.hosts.size());
   if (!health.not_measured.empty()) return run_collective(model, health, options);
-  auto const& repetition = options.hardware.repetition;
-  auto const meter = hw::hardware().make_meter(model, {repetition, {}}, *options.hardware.nodes);
+  auto const meter = hw::hardware().make_meter(model, options.hardware.settings(), *options.hardware.nodes);
   auto const series = series_to_measure(model, {.quick = true});
   auto measurement = new_measurement(cluster, {.name = "doctor",
                                                .machine = session.machine_name,
                                                .version = LANEWISE_VERSION,
                                                .date = "",
-                                               .repeat = repetition.repeat});
+                                               .repeat = options.hardware.repetition.repeat});
   std::optional<Progress> progress(std::in_place, "figures", std::size_t{1});
   MeasuringObserver watch;
   watch.progress = [&](MeasuringProgress const& now) { progress->at(now.done, now.all, now.what, now.left); };

@@ -68,10 +68,6 @@ Number between_gpus(Part const& link, double value) {
   return joins ? Number(value) : std::nullopt;
 }
 
-Number wire_latency(Part const& nic) {
-  return number(nic.nic.wire_latency.value_or(network::wire_latency(nic.nic.link_layer)));
-}
-
 // A drive that its link bounds could be anything faster. The fit begins where the link just does not bound it, so that
 // it sees what a slower drive would do.
 Number drive_rate(Part const& drive, std::optional<BytesPerSecond> stated, bool reads) {
@@ -180,7 +176,7 @@ std::vector<AdjustableFigure> all() {
           PartKind::Cpu, "host_bridge_memory_bandwidth", Parameter::BridgeMemory,
           [](Part const& p) { return number(p.cpu.host_bridge_memory_bandwidth); }, kShared),
       figure<&Part::nic, &NicFigures::wire_latency>(PartKind::Nic, "wire_latency", Parameter::NetworkLatency,
-                                                    [](Part const& p) { return wire_latency(p); }),
+                                                    [](Part const& p) { return number(network::wire_latency(&p)); }),
       figure<&Part::nic, &NicFigures::payload_efficiency>(
           PartKind::Nic, "payload_efficiency", Parameter::NetworkRate,
           [](Part const& p) { return number(network::payload_efficiency(&p)); }, kAll),

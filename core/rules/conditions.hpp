@@ -30,6 +30,12 @@ inline std::optional<PciId> gpu_at(Machine const& machine, Place const& place) {
   return id != nullptr && machine.at(*id).kind == PciKind::Gpu ? std::optional(*id) : std::nullopt;
 }
 
+// Whether a place is an NVMe drive.
+inline bool is_drive(Machine const& machine, Place const& place) {
+  auto const* id = std::get_if<PciId>(&place);
+  return id != nullptr && machine.at(*id).kind == PciKind::Nvme;
+}
+
 // Whether the root complex above the target forwards such an access; an unknown CPU forwards nothing.
 bool root_complex_forwards(Machine const& machine, PeerAccess const& access, PeerRoute const& route);
 

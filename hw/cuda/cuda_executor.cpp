@@ -1,17 +1,14 @@
 #include "hw/cuda/cuda_executor.hpp"
 
-#include <fmt/format.h>
-
 #include <utility>
 
-#include "core/io/interrupt.hpp"
 #include "core/plan/run_environment.hpp"
-#include "core/plan/run_samples.hpp"
 #include "hw/cuda/devices/open_devices.hpp"
 #include "hw/cuda/runs/ll_run.hpp"
 #include "hw/cuda/runs/plan_run.hpp"
 #include "hw/cuda/runs/program_run.hpp"
 #include "hw/program/plan_check.hpp"
+#include "hw/program/run.hpp"
 #include "lanewise/io/error.hpp"
 
 namespace lanewise::hw {
@@ -31,22 +28,6 @@ PreparedRun prepare_run(Plan const& plan, Model const& model, Devices& devices, 
   return {std::make_unique<ProgramRun>(plan, devices), "one kernel a GPU"};
 }
 
-// One run after another, of which every byte must be right.
-class CheckedRun : public RepeatableRun {
- public:
-  CheckedRun(Plan const& plan, std::unique_ptr<Run> run) : plan_(plan), run_(std::move(run)) {}
-
-  RunTimes once() override {
-    auto times = run_->once();
-    refuse_wrong_bytes(plan_, run_->mismatches());
-    return times;
-  }
-
- private:
-  Plan const& plan_;
-  std::unique_ptr<Run> run_;
-};
-
 }  // namespace
 
 CudaExecutor::CudaExecutor(Model const& model, HardwareSettings const& settings)
@@ -59,33 +40,19 @@ CudaExecutor::~CudaExecutor() = default;
 
 std::unique_ptr<RepeatableRun> CudaExecutor::prepare(Plan const& plan) {
   check_plan(plan, model_.machine());
-  return std::make_unique<CheckedRun>(plan, prepare_run(plan, model_, *devices_, drives_).run);
+  return checked_run(plan, prepare_run(plan, model_, *devices_, drives_).run);
 }
 
 Trace CudaExecutor::run(Plan const& plan) {
   check_plan(plan, model_.machine());
   auto const [prepared, form] = prepare_run(plan, model_, *devices_, drives_);
-  RunSamples samples(plan);
-  Trace trace;
-  for (int run = -repetition_.warm_up; run < repetition_.repeat; ++run) {
-    throw_if_interrupted();
-    auto const times = prepared->once();
-    samples.add_mismatches(prepared->mismatches());
-    if (run >= 0) samples.add(times);
-  }
-  trace.mode = "hw";
-  trace.machine = plan.machine;
-  trace.fingerprint = plan.fingerprint;
-  trace.environment = devices_->environment();
+  auto trace = repeated_trace(plan, *prepared, repetition_);
+  trace.environment.merge(devices_->environment());
   trace.environment["executor"] = "CUDA";
-  trace.environment["repetitions"] = std::to_string(repetition_.repeat);
   if (plan.collective) trace.environment["form"] = form;
   if (auto staged = drives_.not_direct(plan.steps); !staged.empty())
     trace.environment[kCompatibilityModeKey] = std::move(staged);
   if (auto drives = drives_.about(); !drives.empty()) trace.environment["drives"] = std::move(drives);
-  if (prepared->began_early())
-    trace.environment["release"] = "early: the driver made the host wait, so steps began before all were enqueued";
-  samples.summarise(trace);
   return trace;
 }
 

@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
+#include "core/rules/conditions.hpp"
 #include "hw/memory/copying_cores.hpp"
 #include "hw/memory/pattern.hpp"
+#include "hw/nodes/group.hpp"
+#include "hw/program/plan_check.hpp"
 #include "hw/storage/storage_transfer.hpp"
 #include "lanewise/io/error.hpp"
 
@@ -17,24 +19,17 @@ namespace {
 // Each step has a thread, so that steps of one instant run at once.
 constexpr std::size_t kMaxSteps = 1024;
 
-Seconds now() {
-  return Seconds(std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count());
-}
-
-[[noreturn]] void refuse(Step const& step, Machine const& machine, std::string_view why) {
-  throw PlanError(fmt::format("step '{}' ({}): {}", step.transfer, text_of(step.way, machine), why));
-}
-
 void refuse_unsupported(Step const& step, Machine const& machine) {
   auto const in_memory = [](Place const& place) { return std::holds_alternative<NumaId>(place); };
   bool const between_memories = in_memory(step.from) && in_memory(step.to);
   bool const with_drive = drive_of(machine, step) && (in_memory(step.from) || in_memory(step.to));
-  if (step.work > Seconds(0)) refuse(step, machine, "computing is run on GPUs only");
+  if (step.work > Seconds(0)) refuse_step(step, machine, "computing is run on GPUs only");
   if (step.reads || step.writes || step.reduces)
-    refuse(step, machine, "collectives of one machine's host memories are not run");
-  if (step.bytes <= Bytes(0)) refuse(step, machine, "there is nothing to move");
-  if (step.way.nic_from || step.way.nic_to) refuse(step, machine, "on one machine there is no network");
-  if (!between_memories && !with_drive) refuse(step, machine, "without a GPU only drives and host memories are run");
+    refuse_step(step, machine, "collectives of one machine's host memories are not run");
+  if (step.bytes <= Bytes(0)) refuse_step(step, machine, "there is nothing to move");
+  if (step.way.nic_from || step.way.nic_to) refuse_step(step, machine, "on one machine there is no network");
+  if (!between_memories && !with_drive)
+    refuse_step(step, machine, "without a GPU only drives and host memories are run");
 }
 
 }  // namespace
@@ -68,7 +63,7 @@ void HostRun::fill_sources() {
     auto const& step = run_steps_[i];
     if (step.source)
       step.source->fill(seed_of(i));
-    else if (step.from_drive->file().is_ours())
+    else
       step.from_drive->fill(seed_of(i));
   }
 }
@@ -119,7 +114,7 @@ void HostRun::serve(std::size_t number) {
       ready_[number] = false;
     }
     std::exception_ptr caught;
-    step.times.start = now();
+    step.times.start = monotonic_now();
     try {
       step.move();
     } catch (DeviceError const& error) {
@@ -127,7 +122,7 @@ void HostRun::serve(std::size_t number) {
     } catch (...) {
       caught = std::current_exception();
     }
-    step.times.end = now();
+    step.times.end = monotonic_now();
     end(number, caught);
   }
 }
@@ -136,9 +131,7 @@ void HostRun::end(std::size_t number, std::exception_ptr caught) {
   std::lock_guard const lock(mutex_);
   --under_way_;
   if (caught && !caught_) caught_ = std::move(caught);
-  if (!caught_) {
-    runner_->finished(StepId(number), [this](StepId next) { make_ready(next); });
-  }
+  if (!caught_) runner_->finished(StepId(number), [this](StepId next) { make_ready(next); });
   if (under_way_ == 0) all_ended_.notify_all();
 }
 
@@ -153,7 +146,7 @@ RunTimes HostRun::once() {
   std::unique_lock lock(mutex_);
   caught_ = nullptr;
   runner_.emplace(steps_);
-  auto const release = now();
+  auto const release = monotonic_now();
   runner_->begin([this](StepId id) { make_ready(id); });
   all_ended_.wait(lock, [this] { return under_way_ == 0; });
   if (caught_) std::rethrow_exception(caught_);

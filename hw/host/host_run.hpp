@@ -14,24 +14,23 @@
 
 #include "core/plan/dag_runner.hpp"
 #include "hw/memory/memory.hpp"
+#include "hw/program/run.hpp"
 #include "hw/storage/drives.hpp"
 #include "lanewise/model/model.hpp"
 #include "lanewise/plan/executor.hpp"
 
 namespace lanewise::hw {
 
-class HostRun {
+class HostRun : public Run {
  public:
   // `plan` must outlive this. Throws as HostExecutor::run().
   HostRun(Plan const& plan, Model const& model, Drives& drives);
   HostRun(HostRun const&) = delete;
   HostRun& operator=(HostRun const&) = delete;
-  ~HostRun();
+  ~HostRun() override;
 
-  // Clears the targets, lets the steps run and waits for the last. Throws DeviceError naming the step that failed.
-  RunTimes once();
-  // For each step the first wrong byte of the last run, in words; empty: every byte is right.
-  [[nodiscard]] std::vector<std::string> mismatches() const;
+  RunTimes once() override;
+  [[nodiscard]] std::vector<std::string> mismatches() const override;
 
  private:
   struct RunStep {

@@ -63,9 +63,7 @@ class NetworkLowering {
   }
 
  private:
-  [[noreturn]] void refuse(Step const& step, std::string const& why) const {
-    throw PlanError(fmt::format("step '{}' ({}): {}", step.transfer, text_of(step.way, machine_), why));
-  }
+  [[noreturn]] void refuse(Step const& step, std::string const& why) const { refuse_step(step, machine_, why); }
 
   void add(PciId nic) {
     auto const& function = machine_.at(nic);

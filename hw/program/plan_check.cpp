@@ -14,6 +14,10 @@ void check_plan(Plan const& plan, Machine const& machine) {
   if (!plan.folding.empty()) throw InputError("the plan is folded, and hardware runs every step: plan with --unfolded");
 }
 
+void refuse_step(Step const& step, Machine const& machine, std::string_view why) {
+  throw PlanError(fmt::format("step '{}' ({}): {}", step.transfer, text_of(step.way, machine), why));
+}
+
 bool has_own_memory(Step const& step) { return !step.reads && step.work == Seconds(0); }
 
 }  // namespace lanewise::hw

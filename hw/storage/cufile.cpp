@@ -33,8 +33,8 @@ struct CuFileError {
 };
 struct CuFileDescription {
   int type = 1;  // CU_FILE_HANDLE_TYPE_OPAQUE_FD
-  std::intptr_t descriptor =
-      0;  // a union with a pointer, whose first bytes are the descriptor on little-endian machines
+  // In C a union with a pointer: on little-endian machines its first bytes are the descriptor.
+  std::intptr_t descriptor = 0;
   void const* operations = nullptr;  // of file systems in user space
 };
 using CuFileHandle = void*;

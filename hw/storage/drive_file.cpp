@@ -31,8 +31,6 @@ constexpr std::int64_t kBlockBytes = std::int64_t{8} << 20;
 
 std::string gigabytes(std::int64_t bytes) { return fmt::format("{:.1f} GB", static_cast<double>(bytes) / 1e9); }
 
-std::int64_t rounded_up(std::int64_t value, std::int64_t to) { return (value + to - 1) / to * to; }
-
 // What direct access needs: of files from Linux 6.1 on.
 std::int64_t alignment_of(int descriptor, bool is_device) {
   if (is_device) {
@@ -131,7 +129,7 @@ void DriveFile::make_in(std::string const& folder, Bytes bytes) {
   is_ours_ = true;
   has_name_ = true;
   alignment_ = alignment_of(descriptor(), false);
-  reserve(Bytes(rounded_up(bytes.value(), alignment_)));
+  reserve(Bytes(whole_blocks(bytes.value())));
 }
 
 // Space is taken before the run: a drive that fills up in the middle of it would be an error then.
@@ -170,30 +168,32 @@ void DriveFile::open_existing(Bytes bytes) {
 }
 
 void DriveRange::fill(std::uint64_t seed) const {
-  BoundPages const block(Bytes(std::min(kBlockBytes, rounded_up(bytes_.value(), file_->alignment()))), std::nullopt);
+  if (!file_->is_ours()) return;
+  BoundPages const block(Bytes(std::min(kBlockBytes, file_->whole_blocks(bytes_.value()))), std::nullopt);
   auto* const words = static_cast<std::uint64_t*>(block.data());
   for_each_block(bytes_, [&](std::int64_t at, std::int64_t count) {
     auto const first = static_cast<std::uint64_t>(at) / sizeof *words;
     for (std::uint64_t i = 0; i * sizeof *words < static_cast<std::uint64_t>(count); ++i)
       words[i] = pattern_word(seed, first + i);
-    write_all(*file_, words, offset_ + at, rounded_up(count, file_->alignment()));
+    write_all(*file_, words, offset_ + at, file_->whole_blocks(count));
   });
 }
 
 void DriveRange::clear() const {
-  BoundPages const zeros(Bytes(std::min(kBlockBytes, rounded_up(bytes_.value(), file_->alignment()))), std::nullopt);
+  if (!file_->is_ours()) return;
+  BoundPages const zeros(Bytes(std::min(kBlockBytes, file_->whole_blocks(bytes_.value()))), std::nullopt);
   for_each_block(bytes_, [&](std::int64_t at, std::int64_t count) {
-    write_all(*file_, zeros.data(), offset_ + at, rounded_up(count, file_->alignment()));
+    write_all(*file_, zeros.data(), offset_ + at, file_->whole_blocks(count));
   });
 }
 
 std::optional<Mismatch> DriveRange::mismatch(std::uint64_t seed) const {
-  BoundPages const block(Bytes(std::min(kBlockBytes, rounded_up(bytes_.value(), file_->alignment()))), std::nullopt);
+  BoundPages const block(Bytes(std::min(kBlockBytes, file_->whole_blocks(bytes_.value()))), std::nullopt);
   auto const* const got = static_cast<std::uint8_t const*>(block.data());
   std::optional<Mismatch> found;
   for_each_block(bytes_, [&](std::int64_t at, std::int64_t count) {
     if (found) return;
-    read_all(*file_, block.data(), offset_ + at, rounded_up(count, file_->alignment()));
+    read_all(*file_, block.data(), offset_ + at, file_->whole_blocks(count));
     for (std::int64_t i = 0; i < count && !found; ++i) {
       auto const offset = static_cast<std::uint64_t>(at + i);
       if (got[i] != pattern_byte(seed, offset)) found = Mismatch{offset, pattern_byte(seed, offset), got[i]};

@@ -34,6 +34,10 @@ class DriveFile {
   [[nodiscard]] bool is_ours() const { return is_ours_; }
   // What offsets, lengths and addresses of direct access are multiples of.
   [[nodiscard]] std::int64_t alignment() const { return alignment_; }
+  // `bytes` rounded up to that.
+  [[nodiscard]] std::int64_t whole_blocks(std::int64_t bytes) const {
+    return (bytes + alignment_ - 1) / alignment_ * alignment_;
+  }
   // Removes the name of a file that was made here; it lasts until it is closed. cuFile opens files once more by name.
   void remove_name();
 
@@ -58,7 +62,7 @@ class DriveRange {
   [[nodiscard]] std::int64_t offset() const { return offset_; }
   [[nodiscard]] Bytes bytes() const { return bytes_; }
 
-  // These return when the work is done. Of a file that was made here: writes the pattern of a seed, or zeros.
+  // These return when the work is done. Writes the pattern of a seed, or zeros; a user's file keeps what it holds.
   void fill(std::uint64_t seed) const;
   void clear() const;
   // The first byte that differs from the pattern. Reads the drive, not the page cache.

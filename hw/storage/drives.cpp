@@ -112,11 +112,6 @@ std::string Drives::about() const {
   return fmt::format("{}", fmt::join(texts, "; "));
 }
 
-bool is_drive(Machine const& machine, Place const& place) {
-  auto const* id = std::get_if<PciId>(&place);
-  return id != nullptr && machine.at(*id).kind == PciKind::Nvme;
-}
-
 std::optional<PciId> drive_of(Machine const& machine, Step const& step) {
   for (auto const& place : {step.from, step.to})
     if (is_drive(machine, place)) return std::get<PciId>(place);

@@ -47,8 +47,6 @@ inline constexpr char const* kInCompatibilityMode = "cuFile in its compatibility
 
 // The drive of this name. Throws InputError with the names that there are.
 PciId find_drive(Machine const& machine, DrivePath const& named);
-// Whether a place is a drive of the machine.
-bool is_drive(Machine const& machine, Place const& place);
 // The drive that a step reads or writes; absent: it does neither.
 std::optional<PciId> drive_of(Machine const& machine, Step const& step);
 

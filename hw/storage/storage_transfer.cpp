@@ -13,18 +13,13 @@ namespace {
 
 std::int64_t chunks_of(Bytes bytes, std::int64_t chunk) { return (bytes.value() + chunk - 1) / chunk; }
 
-// Whole blocks of the file.
-std::int64_t whole_blocks(DriveFile const& file, std::int64_t bytes) {
-  return (bytes + file.alignment() - 1) / file.alignment() * file.alignment();
-}
-
 class HostTransfer : public StorageTransfer {
  public:
   HostTransfer(DriveRange const& range, IoDirection direction, std::byte* memory)
       : range_(range),
         direction_(direction),
         memory_(memory),
-        chunk_(whole_blocks(range.file(), kIoChunk.value())),
+        chunk_(range.file().whole_blocks(kIoChunk.value())),
         tail_(Bytes(range.file().alignment()), std::nullopt),
         depth_(static_cast<std::size_t>(
             std::min(static_cast<std::int64_t>(kIoDepth), chunks_of(range.bytes(), chunk_) + 1))),  // and the tail
@@ -112,7 +107,7 @@ class StagedTransfer : public StorageTransfer {
     ++io_under_way_;
     auto const bytes = bytes_of(use.chunk);
     queue_->begin({direction_, slots_[use.slot], range_.offset() + use.chunk * chunk_,
-                   whole_blocks(range_.file(), bytes), bytes, use.slot});
+                   range_.file().whole_blocks(bytes), bytes, use.slot});
   }
   void begin_copy(SlotUse const& use) {
     auto const offset = static_cast<std::size_t>(use.chunk * chunk_);

@@ -26,7 +26,7 @@ class UringQueue : public IoQueue {
       auto const before = free_.size();
       try {
         end(tags, Wait::ForOne);
-      } catch (Error const&) {  // whoever waited for it has seen the first failure
+      } catch (Error const&) {  // the caller has seen the first failure
         if (free_.size() == before) break;
       }
     }

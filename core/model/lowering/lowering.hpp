@@ -127,7 +127,6 @@ class Lowering {
   void start_staged_copy(PciId gpu);
   NetworkEnd source_end();
   NetworkEnd target_end();
-  [[nodiscard]] bool is_remote_drive(Place const& place) const;
   [[nodiscard]] bool reaches_gpu_memory() const;  // the NIC does, not only host memory
   NetworkEnd remote_drive_end();                  // storage.cpp
   [[nodiscard]] NumaId staging_at_source() const { return *way_.staging; }

@@ -30,11 +30,6 @@ void Lowering::limit_message_rate(PciId nic) {
     path_.limit(bytes_ / (1.0 / *part->nic.message_rate) * assumed_(Parameter::NetworkRate), Cap::MessageRate);
 }
 
-bool Lowering::is_remote_drive(Place const& place) const {
-  auto const* id = std::get_if<PciId>(&place);
-  return id != nullptr && machine_.at(*id).kind == PciKind::Nvme;
-}
-
 bool Lowering::reaches_gpu_memory() const {
   return way_.mechanism == Mechanism::Gdr || way_.mechanism == Mechanism::GdrRelay ||
          way_.mechanism == Mechanism::StorageDirect;
@@ -58,7 +53,7 @@ Lowering::NetworkEnd Lowering::source_end() {
   NetworkEnd end;
   if (!way_.nic_from) return end;
   auto const nic = *way_.nic_from;
-  if (is_remote_drive(from_)) return remote_drive_end();
+  if (is_drive(machine_, from_)) return remote_drive_end();
   if (auto const g = gpu(from_)) {
     if (reaches_gpu_memory()) {
       auto holder = *g;
@@ -86,7 +81,7 @@ Lowering::NetworkEnd Lowering::target_end() {
   NetworkEnd end;
   if (!way_.nic_to) return end;
   auto const nic = *way_.nic_to;
-  if (is_remote_drive(to_)) return remote_drive_end();
+  if (is_drive(machine_, to_)) return remote_drive_end();
   if (auto const g = gpu(to_)) {
     if (reaches_gpu_memory()) {
       auto const holder = way_.relay_to.value_or(*g);

@@ -52,10 +52,11 @@ std::optional<BytesPerSecond> payload_rate(Machine const& machine, PciId nic, st
   return *rate * payload_efficiency(machine.part_of(nic));
 }
 
-Seconds wire_latency(Machine const& machine, PciId nic) {
-  auto const* part = machine.part_of(nic);
-  if (part != nullptr && part->nic.wire_latency) return *part->nic.wire_latency;
-  return wire_latency(part != nullptr ? part->nic.link_layer : LinkLayer::Ethernet);
+Seconds wire_latency(Machine const& machine, PciId nic) { return wire_latency(machine.part_of(nic)); }
+
+Seconds wire_latency(Part const* nic) {
+  if (nic != nullptr && nic->nic.wire_latency) return *nic->nic.wire_latency;
+  return wire_latency(nic != nullptr ? nic->nic.link_layer : LinkLayer::Ethernet);
 }
 
 Seconds wire_latency(LinkLayer layer) {

@@ -32,6 +32,7 @@ std::optional<BytesPerSecond> port_rate(Machine const& machine, PciId nic);
 // The time one way between the ports of two NICs without switches. Default 0.6 us (EDR to XDR), 0.8 us on Ethernet.
 // Source: OpenUCX.
 Seconds wire_latency(Machine const& machine, PciId nic);
+Seconds wire_latency(Part const* nic);
 // The same of any port of a link layer.
 Seconds wire_latency(LinkLayer layer);
 

@@ -7,8 +7,8 @@
 #include "hw/cuda/memory/host_flag.hpp"
 #include "hw/cuda/memory/shared_buffers.hpp"
 #include "hw/cuda/moves/links.hpp"
-#include "hw/cuda/runs/run.hpp"
 #include "hw/cuda/timing/release_gate.hpp"
+#include "hw/program/run.hpp"
 
 namespace lanewise::hw {
 

@@ -7,9 +7,9 @@
 
 #include "hw/cuda/memory/shared_buffers.hpp"
 #include "hw/cuda/moves/links.hpp"
-#include "hw/cuda/runs/run.hpp"
 #include "hw/cuda/runs/step_builder.hpp"
 #include "hw/cuda/timing/release_gate.hpp"
+#include "hw/program/run.hpp"
 #include "hw/program/stream_assignment.hpp"
 #include "hw/storage/drives.hpp"
 

@@ -15,6 +15,7 @@
 #include "hw/cuda/moves/ring_move.hpp"
 #include "hw/cuda/runtime/cuda_error.hpp"
 #include "hw/memory/copying_cores.hpp"
+#include "hw/program/plan_check.hpp"
 #include "lanewise/io/error.hpp"
 
 namespace lanewise::hw {
@@ -61,9 +62,7 @@ class StepBuilder {
   [[nodiscard]] std::optional<PciId> from_gpu() const { return gpu_at(machine_, step_.from); }
   [[nodiscard]] std::optional<PciId> to_gpu() const { return gpu_at(machine_, step_.to); }
 
-  [[noreturn]] void refuse(std::string const& why) const {
-    throw PlanError(fmt::format("step '{}' ({}): {}", step_.transfer, text_of(step_.way, machine_), why));
-  }
+  [[noreturn]] void refuse(std::string const& why) const { refuse_step(step_, machine_, why); }
 
   void refuse_unsupported() const {
     if (step_.reads.has_value() != step_.writes.has_value() || (step_.reduces && !step_.writes))
@@ -239,9 +238,7 @@ class StepBuilder {
       queue_name(made);
       return {std::nullopt, std::move(made)};
     }
-    auto const whole_blocks = range.file().alignment();
-    auto const wanted = std::min(chunk(), kMaxIoBytes).value();
-    auto const chunk_bytes = Bytes((wanted + whole_blocks - 1) / whole_blocks * whole_blocks);
+    Bytes const chunk_bytes(range.file().whole_blocks(std::min(chunk(), kMaxIoBytes).value()));
     auto const count = ring_slots(step_.bytes, chunk_bytes);
     HostMemory ring(Bytes(chunk_bytes.value() * static_cast<std::int64_t>(count)), host_node(),
                     HostMemory::Kind::Pinned);
@@ -317,8 +314,8 @@ PreparedStep build_step(Step const& step, Model const& model, Devices& devices, 
 }
 
 void PreparedStep::fill(std::uint64_t seed) const {
-  if (!from_drive) return source->fill(seed);
-  if (from_drive->file().is_ours()) from_drive->fill(seed);
+  if (from_drive) return from_drive->fill(seed);
+  source->fill(seed);
 }
 
 void PreparedStep::clear() const {
