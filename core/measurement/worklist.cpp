@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <functional>
+#include <optional>
+#include <set>
 
 #include "core/measurement/measured_transfer.hpp"
 #include "core/rules/conditions.hpp"
@@ -143,7 +145,56 @@ class List {
       if (wanted_.singles) singles_between(what, pairs);
       if (wanted_.patterns) patterns_between(what, *places);
     }
+    if (wanted_.singles && !wanted_.quick) by_other_nics();
     return std::move(series_);
+  }
+
+  // By rank of a place within its node: "its second GPU" of every node. Ends where a node has no more.
+  [[nodiscard]] std::vector<std::vector<std::string>> places_by_rank(bool gpus) const {
+    std::vector<std::vector<std::string>> of_node(machine_.hosts.size());
+    if (gpus)
+      for (auto const gpu : machine_.all(PciKind::Gpu))
+        of_node[index(machine_.host_of(gpu))].push_back(machine_.at(gpu).name);
+    else
+      for (auto const& numa : machine_.numa_nodes) of_node[index(machine_.at(numa.socket).host)].push_back(numa.name);
+    std::vector<std::vector<std::string>> by_rank;
+    for (std::size_t rank = 0;; ++rank) {
+      std::vector<std::string> places;
+      for (auto const& names : of_node)
+        if (rank < names.size()) places.push_back(names[rank]);
+      if (places.size() < of_node.size()) return by_rank;
+      by_rank.push_back(std::move(places));
+    }
+  }
+
+  // The NIC that a transfer between two places leaves by; absent: by none, or it has no legal way.
+  [[nodiscard]] std::optional<PciId> nic_of(Pair const& pair) const {
+    try {
+      auto const choice = planner_.choose(
+          {.id = "nic", .from = machine_.place(pair.first), .to = machine_.place(pair.second), .bytes = 64_MiB});
+      return choice.chosen ? choice.evaluated[*choice.chosen].way.nic_from : std::nullopt;
+    } catch (PlanError const&) {
+      return std::nullopt;
+    }
+  }
+
+  // The first GPU and memory of a node use one NIC or two. What uses another is measured too, in a few sizes.
+  void by_other_nics() {
+    std::set<PciId> measured;
+    auto const first = places_of_nodes();
+    for (auto const& [from, to] : {Pair(first[0].memory, first[1].memory), Pair(first[0].gpu, first[1].gpu)})
+      if (!from.empty() && !to.empty())
+        if (auto const nic = nic_of({from, to})) measured.insert(*nic);
+    std::vector<Pair> pairs;
+    for (bool const gpus : {true, false})
+      for (auto const& places : places_by_rank(gpus)) {
+        auto const here = shifted(places, 1);
+        auto const nic = nic_of(here.front());
+        if (nic && measured.insert(*nic).second) pairs.insert(pairs.end(), here.begin(), here.end());
+      }
+    if (pairs.empty()) return;
+    add({.name = "by-other-nics-small", .quantity = MeasuredQuantity::Latency}, each(pairs, {4_KiB}));
+    add({.name = "by-other-nics"}, each(pairs, {1_MiB, 64_MiB}));
   }
 
   void singles_between(std::string const& what, std::vector<Pair> const& pairs) {

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "core/measurement/measured_transfer.hpp"
 #include "core/measurement/measurement_writer.hpp"
 #include "core/measurement/repeated_sample.hpp"
 #include "core/measurement/session_noise.hpp"
@@ -88,6 +89,24 @@ TEST(Worklist, PatternsNeedNoMoreThanTheMachineHas) {
   auto const found = names(series_to_measure(model_of("h100-pcie-x2-workstation"), {.singles = false}));
   EXPECT_THAT(found, Contains("pattern-exchange-1"));
   EXPECT_THAT(found, Not(Contains("pattern-fan-in-gpu0")));
+}
+
+TEST(Worklist, UsesEveryNicOfANode) {
+  auto const model = model_of("hgx-h100-2");
+  auto const& machine = model.machine();
+  Planner const planner(model);
+  std::set<PciId> nics;
+  for (auto const& series : series_to_measure(model, {.patterns = false}))
+    for (auto const& point : series.points)
+      for (auto const& request : requests_of(machine, series, point)) {
+        auto const choice = planner.choose(request);
+        if (auto const nic = choice.evaluated[*choice.chosen].way.nic_from) nics.insert(*nic);
+      }
+  std::size_t of_first = 0;
+  for (auto const nic : machine.all(PciKind::Nic))
+    if (index(machine.host_of(nic)) == 0 && !machine.fabric->attachments_of(nic).empty()) of_first += nics.count(nic);
+  EXPECT_EQ(of_first, 8U);
+  EXPECT_THAT(names(series_to_measure(model, {.patterns = false, .quick = true})), Not(Contains("by-other-nics")));
 }
 
 TEST(Worklist, HasTheDrivesThatSomethingStandsFor) {
