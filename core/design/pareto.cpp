@@ -47,9 +47,12 @@ bool beats(CandidateResult const& a, CandidateResult const& b) {
 
 // The sums of times and of parts: what beats a candidate has none of them larger.
 std::pair<double, int> size_of(CandidateResult const& result) {
+  constexpr double kNever = std::numeric_limits<double>::infinity();
   std::pair<double, int> size{0, 0};
-  for (auto const& job : result.jobs)
-    size.first += job.figures ? job.figures->time.value() : std::numeric_limits<double>::infinity();
+  for (auto const& job : result.jobs) {
+    double const time = job.figures ? job.figures->time.value() : kNever;
+    size.first += time;
+  }
   for (auto const& line : result.bill.lines) size.second += line.count;
   return size;
 }
