@@ -12,6 +12,7 @@
 #include <sstream>
 
 #include "core/io/file_fence.hpp"
+#include "core/io/text_bytes.hpp"
 
 namespace lanewise {
 namespace fs = std::filesystem;
@@ -24,7 +25,10 @@ bool follows(unsigned char lead, unsigned char next) {
   return next >= least && next <= most;
 }
 
-// The offset of the first byte that is not UTF-8 text, or npos.
+[[noreturn]] void fail(std::string const& name, std::string message) { refuse_at({name, 0, 0}, std::move(message)); }
+
+}  // namespace
+
 std::size_t first_non_text(std::string_view text) {
   for (std::size_t i = 0; i < text.size();) {
     auto const lead = static_cast<unsigned char>(text[i]);
@@ -42,10 +46,6 @@ std::size_t first_non_text(std::string_view text) {
   }
   return std::string_view::npos;
 }
-
-[[noreturn]] void fail(std::string const& name, std::string message) { refuse_at({name, 0, 0}, std::move(message)); }
-
-}  // namespace
 
 std::string read_file(fs::path const& path) {
   check_fence(path);

@@ -130,6 +130,11 @@ TEST(Yaml, WhatIsNoYamlIsRefusedWhereItBreaks) {
   EXPECT_THAT(yaml_refusal("a: 1\n\tb: 2\n"), HasSubstr("f:2:"));
 }
 
+TEST(Yaml, AnEscapeThatWritesNoTextIsRefused) {
+  expect_refused("a: §\"next\\Nline\"\n", "byte 0x85, which is neither UTF-8 nor a printable character");
+  expect_refused("a: §\"bell \\a\"\n", "byte 0x07");
+}
+
 TEST(Yaml, AQuotedTextThatIsCutOffIsRefused) {
   for (auto const* text :
        {"a: \"open", "a: \"open\n", "a: 'open\n", "a: \"open \\\"\n", "a: 'it''s\n", "b: \"c\"\na: \"\n"})
