@@ -15,6 +15,7 @@
 #include "lanewise/estimate/estimate.hpp"
 #include "lanewise/io/error.hpp"
 #include "lanewise/planner/choice/plan_collective.hpp"
+#include "lanewise/planner/libraries/library.hpp"
 #include "tests/planner/collectives/collective_cases.hpp"
 
 namespace lanewise {
@@ -280,6 +281,34 @@ TEST(PlanCollective, AmongManyStillDoesWhatOnlyDirectDoes) {
       plan_collective(model, among(model.machine(), CollectiveOp::AllToAll, 72, Bytes(72 * 4096)), Detail::EveryStep);
   EXPECT_EQ(plan.collective->algorithm, Algorithm::Direct);
   EXPECT_FALSE(fault_of(plan));
+}
+
+// RCCL goes round seven rings that share no link; everyone with all others at once does as well.
+TEST(PlanCollective, UsesAllLinksOfAMeshAtOnce) {
+  Model const model(bundled("mi300x-x8"));
+  Library const rccl = *parse_library("rccl").value;
+  for (auto const op : {CollectiveOp::AllReduce, CollectiveOp::ReduceScatter, CollectiveOp::Broadcast}) {
+    auto const collective = among(model.machine(), op, 8, 1_GiB);
+    auto const by_rings = estimate(model, plan_by_library(model, collective, rccl).steps).makespan;
+    EXPECT_LT(estimate(model, plan_collective(model, collective).steps).makespan, 1.1 * by_rings) << to_string(op);
+  }
+}
+
+// Half of an all_reduce takes no longer than the whole. (Of 16 MiB a reduce_scatter does: its parts are 64 KiB.)
+TEST(PlanCollective, HalvesOfAnAllReduceAmongManyTakeLessThanIt) {
+  for (auto const* name : {"hgx-h100-16", "mi355x-32-ecmp"}) {
+    Model const model(bundled(name));
+    auto const time = [&](CollectiveOp op, Bytes bytes) {
+      auto const plan =
+          plan_collective(model, among(model.machine(), op, model.machine().all(PciKind::Gpu).size(), bytes));
+      return estimate(model, plan.steps, plan.folding).makespan;
+    };
+    for (auto const bytes : {128_MiB, 1_GiB}) {
+      auto const whole = time(CollectiveOp::AllReduce, bytes);
+      EXPECT_LT(time(CollectiveOp::ReduceScatter, bytes), 0.8 * whole) << name;
+      EXPECT_LT(time(CollectiveOp::AllGather, bytes), 0.8 * whole) << name;
+    }
+  }
 }
 
 TEST(PlanCollective, RefusesWhatItCannotDo) {

@@ -4,6 +4,7 @@
 #include <bit>
 #include <numeric>
 #include <optional>
+#include <utility>
 
 #include "core/planner/collective_limits.hpp"
 #include "core/planner/collectives/algorithms/hierarchical.hpp"
@@ -63,6 +64,49 @@ std::optional<TransferSchedule> direct(Collective const& collective, Participant
   if (n > kCollectiveLimits.unlimited_outstanding_max_participants)
     schedule.limit_outstanding(kCollectiveLimits.max_outstanding,
                                is_paired ? pairs.groups() : decltype(layout.groups){});
+  return schedule;
+}
+
+// The root sends another piece to each, and each sends its own to all others: where NVLink or xGMI joins every two,
+// nobody sends more than the root. In several chunks, so that forwarding begins early.
+std::optional<TransferSchedule> scattered_broadcast(Collective const& collective, ParticipantLayout const& layout) {
+  bool const joined = layout.groups.empty() || (layout.groups_are_meshes && layout.groups.size() == 1);
+  auto const n = collective.among.size();
+  if (collective.op != CollectiveOp::Broadcast || !joined || n < 3) return std::nullopt;
+  auto const chunks = (n - 1) * layout.pipeline_chunks;
+  // All but the last are of one size: many are sent side by side, and ones that end some bytes apart would overtake.
+  auto const size =
+      TransferSchedule::whole_elements(static_cast<double>(collective.bytes.value()) / static_cast<double>(chunks)) +
+      TransferSchedule::whole_elements(16);
+  std::vector<Bytes> offsets;
+  for (std::size_t c = 0; c < chunks; ++c)
+    offsets.push_back(std::min(size * static_cast<std::int64_t>(c), collective.bytes));
+  TransferSchedule schedule(n, collective.bytes, std::move(offsets));
+  for (std::uint32_t c = 0; c < chunks; ++c) {
+    auto const owner = 1 + c % (n - 1);
+    schedule.send(collective.root, (collective.root + owner) % n, {c}, false);
+    for (std::size_t distance = 1; distance + 1 < n; ++distance) {
+      auto const other = 1 + (owner - 1 + distance) % (n - 1);
+      schedule.send((collective.root + owner) % n, (collective.root + other) % n, {c}, false);
+    }
+  }
+  schedule.serialise_per_link();
+  return schedule;
+}
+
+// A reduce_scatter over a full mesh from all others at once, with the all_gather of an all_reduce. What a participant
+// adds up is divided into as many pieces as it has partners. Nullopt elsewhere.
+std::optional<TransferSchedule> over_mesh(Collective const& collective, ParticipantLayout const& layout) {
+  bool const is_mesh = layout.groups_are_meshes && layout.groups.size() == 1;
+  if (!is_mesh || !has_reduce_scatter(collective.op)) return std::nullopt;
+  auto const n = collective.among.size();
+  auto const ranks = all_ranks(n);
+  TransferSchedule schedule(n, collective.bytes, n * (n - 1));
+  std::vector<std::vector<Chunks>> pieces;
+  for (std::size_t piece = 0; piece + 1 < n; ++piece) pieces.push_back(parts_of(ranks, n - 1, piece, n - 1));
+  mesh_reduce_scatter(schedule, ranks, pieces);
+  schedule.serialise_per_link();
+  if (has_all_gather(collective.op)) direct_all_gather(schedule, ranks, parts_of(ranks, n - 1));
   return schedule;
 }
 
@@ -185,6 +229,8 @@ std::vector<TransferSchedule> schedules_of(Collective const& collective, Algorit
   switch (algorithm) {
     case Algorithm::Direct:
       add(direct(collective, layout));
+      add(over_mesh(collective, layout));
+      add(scattered_broadcast(collective, layout));
       add(one_step_all_reduce(collective));
       break;
     case Algorithm::Ring: add(ring(collective, layout)); break;

@@ -16,6 +16,12 @@ enum class InterGroupPattern : std::uint8_t {
   WholeGroups,  // one member sends all that its group has to another group, a different member each time
 };
 
+// How the members of a group reduce for one another.
+enum class IntraGroupPattern : std::uint8_t {
+  InTurn,     // each from one member after another: the first slice is through early
+  AllAtOnce,  // from all members, slices beginning with different ones: uses all links of a mesh
+};
+
 // The schedule of a hierarchical algorithm under construction: groups of equal size, the data in slices, each of which
 // has a chunk for every member of every group (of a broadcast, one for every member of a group).
 class GroupedSchedule {

@@ -16,8 +16,8 @@ bool is_exchange(Collective const& collective) {
 }
 
 TransferSchedule schedule_by(Collective const& collective, ParticipantLayout const& layout, InterGroupPattern pattern,
-                             std::size_t slices) {
-  return is_exchange(collective) ? group_exchange(collective, layout, pattern, slices)
+                             std::size_t slices, IntraGroupPattern within) {
+  return is_exchange(collective) ? group_exchange(collective, layout, pattern, slices, within)
                                  : rooted_groups(collective, layout, pattern, slices);
 }
 
@@ -42,26 +42,29 @@ bool can_be_hierarchical(Collective const& collective, ParticipantLayout const& 
 
 // Appends the variants by one pattern: in one piece and in slices.
 void append_variants(Collective const& collective, ParticipantLayout const& layout, InterGroupPattern pattern,
-                     std::vector<TransferSchedule>& all) {
+                     IntraGroupPattern within, std::vector<TransferSchedule>& all) {
   bool const many = collective.among.size() > kCollectiveLimits.all_slices_max_participants;
   bool const exchanging = is_exchange(collective);
   auto const chunks = static_cast<std::int64_t>(GroupedSchedule::chunks_of_slice(collective, layout));
-  all.push_back(schedule_by(collective, layout, pattern, 1));
+  bool const at_once = within == IntraGroupPattern::AllAtOnce;
+  if (!at_once) all.push_back(schedule_by(collective, layout, pattern, 1, within));
   // Counted with two slices: with one, chunks of the same position may be neighbours and be sent as one.
-  auto const transfers_of_slice = schedule_by(collective, layout, pattern, 2).transfers().size() / 2;
+  auto const transfers_of_slice = schedule_by(collective, layout, pattern, 2, within).transfers().size() / 2;
   auto const max_transfers = !many        ? kCollectiveLimits.max_transfers
                              : exchanging ? kCollectiveLimits.max_transfers_of_many
                                           : kCollectiveLimits.max_transfers_of_many / 2;
   std::vector<std::size_t> slice_counts;
-  for (auto const slices : kCollectiveLimits.slices)
+  for (auto slices : kCollectiveLimits.slices) {
+    if (at_once) slices = slices / 2 * (layout.groups.front().size() - 1);  // one for each link
     if (slices * transfers_of_slice <= max_transfers &&
         collective.bytes >= kCollectiveLimits.min_slice_chunk * (chunks * static_cast<std::int64_t>(slices)))
       slice_counts.push_back(slices);
+  }
   if (many && exchanging && !slice_counts.empty()) {
     slice_counts = {slice_counts.back()};
-    if (transfers_of_slice > kCollectiveLimits.max_transfers) all.pop_back();
+    if (!at_once && transfers_of_slice > kCollectiveLimits.max_transfers) all.pop_back();
   }
-  for (auto const slices : slice_counts) all.push_back(schedule_by(collective, layout, pattern, slices));
+  for (auto const slices : slice_counts) all.push_back(schedule_by(collective, layout, pattern, slices, within));
 }
 
 }  // namespace
@@ -80,7 +83,11 @@ std::vector<TransferSchedule> hierarchical_schedules(Collective const& collectiv
     all.push_back(group_exchange(collective, layout, InterGroupPattern::WholeGroups, *runs));
     if (collective.among.size() > kCollectiveLimits.all_slices_max_participants) return all;
   }
-  for (auto const pattern : patterns_for(collective, groups)) append_variants(collective, layout, pattern, all);
+  for (auto const pattern : patterns_for(collective, groups)) {
+    append_variants(collective, layout, pattern, IntraGroupPattern::InTurn, all);
+    if (layout.groups_are_meshes && has_reduce_scatter(collective.op))
+      append_variants(collective, layout, pattern, IntraGroupPattern::AllAtOnce, all);
+  }
   return all;
 }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
+#include <utility>
 
 #include "core/machine/nvlink_domains.hpp"
 #include "core/planner/collective_limits.hpp"
@@ -75,6 +77,30 @@ void find_common_groups(ParticipantLayout& layout, Machine const& machine, Colle
   }
 }
 
+bool are_meshes(std::vector<std::vector<std::size_t>> const& groups, Machine const& machine,
+                Collective const& collective) {
+  std::map<PciId, std::size_t> group_of;
+  std::size_t wanted = 0;
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    auto const size = groups[g].size();
+    if (size < 3) return false;
+    wanted += size * (size - 1) / 2;
+    for (auto const member : groups[g])
+      if (auto const gpu = gpu_at(machine, collective.among[member])) group_of[*gpu] = g;
+  }
+  std::set<std::pair<PciId, PciId>> linked;
+  for (auto const& bundle : machine.nvlinks) {
+    auto const* a = std::get_if<PciId>(&bundle.a);
+    auto const* b = std::get_if<PciId>(&bundle.b);
+    if (a == nullptr || b == nullptr || bundle.count < 1) continue;
+    auto const of_a = group_of.find(*a);
+    auto const of_b = group_of.find(*b);
+    if (of_a != group_of.end() && of_b != group_of.end() && of_a->second == of_b->second)
+      linked.insert(std::minmax(*a, *b));
+  }
+  return wanted > 0 && linked.size() == wanted;
+}
+
 }  // namespace
 
 ParticipantLayout layout_of(Model const& model, Collective const& collective) {
@@ -92,6 +118,7 @@ ParticipantLayout layout_of(Model const& model, Collective const& collective) {
     hosts[first[index(machine.host_of(collective.among[i]))]].push_back(i);
   for (auto& [host, members] : hosts) layout.groups.push_back(std::move(members));
   if (layout.groups.size() == 1) layout.groups = nvlink_islands(machine, collective.among);
+  layout.groups_are_meshes = are_meshes(layout.groups, machine, collective);
   find_common_groups(layout, machine, collective);
   layout.near_memories = near_memories_of(machine, collective);
   layout.pipeline_chunks = best_pipeline_chunks(model, collective, layout.rings.front());

@@ -22,6 +22,8 @@ struct ParticipantLayout {
   // Where the groups are nodes of different sizes: of each the members with the numbers, among all GPUs of their node,
   // that every group has; and the rest. Empty otherwise, and where groups have fewer than two such numbers in common.
   std::vector<std::vector<std::size_t>> common_groups, other_members;
+  // Whether each two participants of a group have NVLink or xGMI links of their own, as on a full mesh.
+  bool groups_are_meshes = false;
   std::size_t pipeline_chunks = 1;  // of data that goes along chains and trees
   // Memory m is participant n + m of a schedule. Empty if a participant is no GPU or on another node.
   std::vector<NearMemory> near_memories;

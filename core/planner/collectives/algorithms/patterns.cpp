@@ -55,6 +55,18 @@ void direct_all_gather(TransferSchedule& schedule, Ranks ranks, Parts parts) {
     for (std::size_t i = 0; i < n; ++i) schedule.send(ranks[i], ranks[(i + round) % n], parts[i], false);
 }
 
+void mesh_reduce_scatter(TransferSchedule& schedule, Ranks ranks, std::span<std::vector<Chunks> const> slices) {
+  auto const n = ranks.size();
+  for (std::size_t round = 0; round + 1 < n; ++round)
+    for (std::size_t s = 0; s < slices.size(); ++s) {
+      auto const distance = 1 + (s + round) % (n - 1);
+      for (std::size_t i = 0; i < n; ++i) {
+        auto const owner = (i + distance) % n;
+        schedule.send(ranks[i], ranks[owner], slices[s][owner], true);
+      }
+    }
+}
+
 void recursive_halving_reduce_scatter(TransferSchedule& schedule, Ranks ranks, Parts parts) {
   auto const n = ranks.size();
   for (auto distance = n / 2; distance > 0; distance /= 2)

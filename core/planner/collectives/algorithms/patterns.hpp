@@ -18,6 +18,10 @@ void ring_all_gather(TransferSchedule& schedule, Ranks ranks, Parts parts);
 // Everyone with everyone; in each of n - 1 rounds each rank sends to one and receives from one.
 void direct_reduce_scatter(TransferSchedule& schedule, Ranks ranks, Parts parts);
 void direct_all_gather(TransferSchedule& schedule, Ranks ranks, Parts parts);
+// A direct reduce_scatter of several slices at once, of which each begins with another partner: with n - 1 of them,
+// where every two ranks have a link of their own, no link is idle, and no two write the same part of a slice at once.
+// `slices[s][p]` are the chunks of slice s that rank p ends with.
+void mesh_reduce_scatter(TransferSchedule& schedule, Ranks ranks, std::span<std::vector<Chunks> const> slices);
 // log2(n) rounds with partners at half or twice the distance of the round before (Thakur et al. 2005). The number of
 // ranks must be a power of two.
 void recursive_halving_reduce_scatter(TransferSchedule& schedule, Ranks ranks, Parts parts);

@@ -111,6 +111,7 @@ std::optional<UnitGrid> UnitGrid::of(Model const& model, Collective const& colle
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return blocks[a] < blocks[b]; });
   UnitGrid grid;
+  grid.units_are_meshes_ = layout.groups_are_meshes;
   for (auto const size : sizes) append_prime_factors(size, grid.radices_);
   std::map<std::vector<std::uint32_t>, std::uint32_t> classes;
   std::vector<std::uint32_t> class_of;
@@ -128,8 +129,10 @@ std::optional<UnitGrid> UnitGrid::of(Model const& model, Collective const& colle
   return grid;
 }
 
-UnitGrid UnitGrid::of(std::vector<std::vector<std::size_t>> participants, std::vector<std::size_t> radices) {
+UnitGrid UnitGrid::of(std::vector<std::vector<std::size_t>> participants, std::vector<std::size_t> radices,
+                      bool units_are_meshes) {
   UnitGrid grid;
+  grid.units_are_meshes_ = units_are_meshes;
   grid.hosts_.resize(participants.size());
   grid.set_classes(std::vector<std::uint32_t>(participants.size(), 0));
   grid.participants_ = std::move(participants);

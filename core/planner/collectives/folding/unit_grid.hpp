@@ -21,7 +21,8 @@ class UnitGrid {
   // a tier, have the same participants, and are of at most kMaxClasses kinds.
   static std::optional<UnitGrid> of(Model const& model, Collective const& collective, ParticipantLayout const& layout);
   // So many units of one kind, in a grid of these radices, without nodes: for tests of algorithms.
-  static UnitGrid of(std::vector<std::vector<std::size_t>> participants, std::vector<std::size_t> radices);
+  static UnitGrid of(std::vector<std::vector<std::size_t>> participants, std::vector<std::size_t> radices,
+                     bool units_are_meshes = false);
 
   static constexpr std::size_t kMaxClasses = 4;
 
@@ -30,6 +31,8 @@ class UnitGrid {
   // `max_classes`.
   [[nodiscard]] UnitGrid refined(std::vector<std::size_t> const& displacements, std::size_t max_classes) const;
 
+  // Whether each two members of a unit have NVLink or xGMI links of their own.
+  [[nodiscard]] bool units_are_meshes() const { return units_are_meshes_; }
   [[nodiscard]] std::size_t units() const { return participants_.size(); }
   [[nodiscard]] std::size_t members() const { return participants_.front().size(); }
   // The participant that is a member of the unit at a position.
@@ -58,6 +61,7 @@ class UnitGrid {
   std::vector<std::uint32_t> class_of_;
   std::vector<std::size_t> firsts_;
   Folding folding_;
+  bool units_are_meshes_ = false;
 };
 
 }  // namespace lanewise

@@ -17,9 +17,10 @@ namespace {
 struct Shape {
   std::vector<std::size_t> radices;
   std::size_t members = 1;
+  bool mesh = false;  // members have links of their own to each other
   friend std::ostream& operator<<(std::ostream& out, Shape const& shape) {
     for (auto const radix : shape.radices) out << radix << '.';
-    return out << shape.members;
+    return out << shape.members << (shape.mesh ? ".mesh" : "");
   }
 };
 
@@ -27,7 +28,7 @@ UnitGrid grid_of(Shape const& shape) {
   auto const units = std::accumulate(shape.radices.begin(), shape.radices.end(), std::size_t{1}, std::multiplies<>{});
   std::vector<std::vector<std::size_t>> participants(units);
   for (std::size_t i = 0; i < units * shape.members; ++i) participants[i / shape.members].push_back(i);
-  return UnitGrid::of(std::move(participants), shape.radices);
+  return UnitGrid::of(std::move(participants), shape.radices, shape.mesh);
 }
 
 Collective collective_on(Shape const& shape, CollectiveOp op) {
@@ -162,8 +163,8 @@ TEST_P(SymmetricAlgorithms, AllGatherAndReduceScatterReachEveryone) {
     auto const collective = collective_on(GetParam(), op);
     for (auto const& schedule : symmetric_schedules(collective, grid)) {
       // As many as any algorithm cuts the data into; those of one part have the same contributions.
-      constexpr std::size_t kMaxPieces = 16 * 4;
-      auto const chunks = grid.units() * grid.members() * kMaxPieces;
+      auto const pieces = 64 * (GetParam().mesh ? grid.members() - 1 : 1);
+      auto const chunks = grid.units() * grid.members() * pieces;
       auto const per_unit = chunks / grid.units();
       auto const seen = [&](std::size_t chunk, std::size_t displacement) {
         return grid.plus(chunk / per_unit, grid.negative(displacement)) * per_unit + chunk % per_unit;
@@ -206,7 +207,8 @@ TEST_P(SymmetricAlgorithms, AllToAllSendsEveryPartStraight) {
 INSTANTIATE_TEST_SUITE_P(Shapes, SymmetricAlgorithms,
                          testing::Values(Shape{{2}, 1}, Shape{{2}, 2}, Shape{{3}, 2}, Shape{{2, 2}, 4},
                                          Shape{{2, 3}, 2}, Shape{{3, 2}, 3}, Shape{{2, 2, 2}, 8}, Shape{{5, 2}, 4},
-                                         Shape{{2, 2, 3, 2}, 4}, Shape{{2, 2, 2, 2}, 2}));
+                                         Shape{{2, 2, 3, 2}, 4}, Shape{{2, 2, 2, 2}, 2}, Shape{{2, 2}, 4, true},
+                                         Shape{{3}, 6, true}));
 
 TEST(UnitGrid, AddsDigitByDigit) {
   auto const grid = grid_of({{2, 3}, 1});  // positions 0 to 5: three below each of two switches
