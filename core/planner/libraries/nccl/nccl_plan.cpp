@@ -91,7 +91,7 @@ class NcclPlan {
   [[nodiscard]] Seconds latency_of_steps(Communicator const& communicator) const {
     Seconds const base(base_latency_us(cell_) * 1e-6);
     if (cell_.algorithm == AlgorithmKind::Nvls) return base + time_of_rounds();
-    Seconds const steps(cell_.latency_us * 1e-6 - base.value());
+    Seconds const steps(cell_.chained_latency_us * 1e-6 - base.value());
     // Steps over the network or PCIe take their time there, not in the GPU.
     bool const over_pcie = !several() && communicator.ring.intra != PathType::Nvl;
     if (over_pcie && cell_.protocol == Protocol::Simple)

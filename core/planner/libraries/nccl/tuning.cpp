@@ -99,7 +99,9 @@ class Tuner {
     if (protocol == Protocol::LL) bus = std::min(ll_cap(c_, topology_, library_), bus * .5);
     if (protocol == Protocol::LL128) bus = std::min(bus * .92, channels * caps_.ring_ll128);
     auto const steps = op_ == CollectiveOp::AllReduce ? 2 * (n - 1) : is_rooted(op_) ? n : n - 1;
-    return {AlgorithmKind::Ring, protocol, ring_latency(protocol), bus * n / steps};
+    auto const chained = hops_latency(protocol);
+    return {AlgorithmKind::Ring, protocol, is_rooted(op_) ? rooted_latency(protocol) : chained, bus * n / steps,
+            chained};
   }
 
   [[nodiscard]] Cell tree(Protocol protocol) const {
@@ -147,18 +149,24 @@ class Tuner {
   [[nodiscard]] double intra(std::size_t algorithm, std::size_t protocol) const {
     return (c_.ring.intra == PathType::Nvl ? kNvlinkStep : kPciStep)[algorithm][protocol];
   }
-  [[nodiscard]] double ring_latency(Protocol protocol) const {
+  [[nodiscard]] double between_nodes(std::size_t protocol) const {
+    return kNetStep[c_.per_node == 1 ? 0 : 1][protocol];
+  }
+  [[nodiscard]] double rooted_latency(Protocol protocol) const {
+    auto const p = static_cast<std::size_t>(protocol);
+    auto const hops = c_.ring.same_channels ? 1 : static_cast<double>(c_.ranks);
+    return kBase[1][p] + hops * (c_.nodes > 1 ? between_nodes(p) : intra(1, p));
+  }
+  [[nodiscard]] double hops_latency(Protocol protocol) const {
     auto const p = static_cast<std::size_t>(protocol);
     auto const n = static_cast<double>(c_.ranks);
-    auto const inter = c_.per_node == 1 ? kNetStep[0][p] : kNetStep[1][p];
-    if (is_rooted(op_)) return kBase[1][p] + (c_.ring.same_channels ? 1 : n) * (c_.nodes > 1 ? inter : intra(1, p));
     auto const times = op_ == CollectiveOp::AllReduce ? 2.0 : 1.0;
     auto const steps = times * (n - 1);
     auto const between = c_.nodes > 1 ? times * static_cast<double>(c_.nodes - 1) : 0;
     double overhead = 0;
     if (c_.nodes > 1)
       overhead = (topology_.vendor() == CpuVendor::Amd ? 2 : 1) * (protocol == Protocol::Simple ? 3.0 : 1.0);
-    return kBase[1][p] + (steps - between) * std::max(intra(1, p), overhead) + between * inter;
+    return kBase[1][p] + (steps - between) * std::max(intra(1, p), overhead) + between * between_nodes(p);
   }
 
   CollectiveOp op_;

@@ -22,6 +22,8 @@ struct Cell {
   Protocol protocol{};
   double latency_us = 0;
   double rate = 0;  // GB/s: bytes of the op over time ("algbw"); 0: not allowed
+  // With every hop that data wait for. NCCL counts one of a broadcast, whose data pass n - 1.
+  double chained_latency_us = latency_us;
 };
 
 struct Communicator {
