@@ -12,7 +12,7 @@
 #include <sstream>
 
 #include "core/io/file_fence.hpp"
-#include "core/io/text_bytes.hpp"
+#include "core/io/utf8.hpp"
 
 namespace lanewise {
 namespace fs = std::filesystem;
@@ -25,14 +25,23 @@ bool follows(unsigned char lead, unsigned char next) {
   return next >= least && next <= most;
 }
 
+// The offset of the first byte that is no text: not UTF-8, or a control character that stands on no line.
+std::size_t first_non_text(std::string_view text) {
+  auto const control = std::find_if(text.begin(), text.end(), [](char c) {
+    return static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\r' && c != '\t';
+  });
+  auto const before = static_cast<std::size_t>(control - text.begin());
+  auto const bad = first_non_utf8(text.substr(0, before));
+  return bad != std::string_view::npos || control == text.end() ? bad : before;
+}
+
 [[noreturn]] void fail(std::string const& name, std::string message) { refuse_at({name, 0, 0}, std::move(message)); }
 
 }  // namespace
 
-std::size_t first_non_text(std::string_view text) {
+std::size_t first_non_utf8(std::string_view text) {
   for (std::size_t i = 0; i < text.size();) {
     auto const lead = static_cast<unsigned char>(text[i]);
-    if (lead < 0x20 && lead != '\n' && lead != '\r' && lead != '\t') return i;
     std::size_t const length = lead < 0x80                   ? 1
                                : lead >= 0xC2 && lead < 0xE0 ? 2
                                : (lead & 0xF0) == 0xE0       ? 3

@@ -8,7 +8,7 @@
 #include <sstream>
 #include <unordered_set>
 
-#include "core/io/text_bytes.hpp"
+#include "core/io/utf8.hpp"
 
 namespace lanewise {
 namespace {
@@ -51,10 +51,9 @@ class TreeBuilder : public YAML::EventHandler {
     bool const quoted = tag == "!";
     if (quoted) last_quoted_ = mark;
     // Only an escape can write one: yaml-cpp makes a single byte of \N and \_.
-    if (auto const bad = first_non_text(value); bad != std::string_view::npos)
-      throw Refused{mark,
-                    fmt::format("the quoted text holds byte 0x{:02x}, which is neither UTF-8 nor a printable character",
-                                static_cast<unsigned char>(value[bad]))};
+    if (auto const bad = first_non_utf8(value); bad != std::string_view::npos)
+      throw Refused{mark, fmt::format("the quoted text holds byte 0x{:02x}, which is not UTF-8",
+                                      static_cast<unsigned char>(value[bad]))};
     bool const null = !quoted && (value.empty() || value == "~" || value == "null");
     add(mark, anchor, tag, null ? YamlKind::Null : YamlKind::Scalar, value);
   }

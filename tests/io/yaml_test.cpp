@@ -130,9 +130,8 @@ TEST(Yaml, WhatIsNoYamlIsRefusedWhereItBreaks) {
   EXPECT_THAT(yaml_refusal("a: 1\n\tb: 2\n"), HasSubstr("f:2:"));
 }
 
-TEST(Yaml, AnEscapeThatWritesNoTextIsRefused) {
-  expect_refused("a: §\"next\\Nline\"\n", "byte 0x85, which is neither UTF-8 nor a printable character");
-  expect_refused("a: §\"bell \\a\"\n", "byte 0x07");
+TEST(Yaml, AnEscapeThatWritesNoUtf8IsRefused) {
+  expect_refused("a: §\"next\\Nline\"\n", "byte 0x85, which is not UTF-8");
 }
 
 TEST(Yaml, AQuotedTextThatIsCutOffIsRefused) {
