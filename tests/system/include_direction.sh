@@ -35,37 +35,39 @@ home() {
   esac
 }
 
-# why_not FILE INCLUDED: prints why the one may not include the other; nothing if it may.
+# why_not FILE INCLUDED: sets `why` to the reason why the one may not include the other; to nothing if it may. Ten thousand lines
+# ask it, so it starts no process.
 why_not() {
   local file included
+  why=""
   if [[ $1 == include/* && $2 != lanewise/* && $2 == *[/.]* && $2 != nlohmann/json_fwd.hpp ]]; then
-    echo "what is installed includes only what is installed, the standard library and nlohmann/json_fwd.hpp"
+    why="what is installed includes only what is installed, the standard library and nlohmann/json_fwd.hpp"
     return
   fi
   home "$1" && file=$REPLY
   home "$2" && included=$REPLY
   local top=${file%%/*} target=${included%%/*} from to
   case $included in
-    yaml-cpp/*) [[ $file == core/io/yaml* ]] || echo "only core/io uses yaml-cpp" ;;
-    pugixml*) [[ $file == core/interop/* ]] || echo "only core/interop uses pugixml" ;;
-    simgrid/* | xbt/*) [[ $top == sim ]] || echo "only sim uses SimGrid" ;;
-    CLI/*) [[ $top == cli ]] || echo "only cli parses command lines" ;;
-    Clp* | Coin*) [[ $top == lp ]] || echo "only lp uses Clp" ;;
-    pybind11/*) [[ $top == python ]] || echo "only python binds to Python" ;;
-    benchmark/*) [[ $top == bench ]] || echo "only bench uses Google Benchmark" ;;
-    rdma/rdma_netlink.h) [[ $top == hw || $top == emulator ]] || echo "only hw and emulator touch devices" ;;
-    cuda* | nvml* | nccl* | infiniband/* | rdma/*) [[ $top == hw || $file == bench/gpu/* ]] || echo "only hw touches devices" ;;
+    yaml-cpp/*) [[ $file == core/io/yaml* ]] || why="only core/io uses yaml-cpp" ;;
+    pugixml*) [[ $file == core/interop/* ]] || why="only core/interop uses pugixml" ;;
+    simgrid/* | xbt/*) [[ $top == sim ]] || why="only sim uses SimGrid" ;;
+    CLI/*) [[ $top == cli ]] || why="only cli parses command lines" ;;
+    Clp* | Coin*) [[ $top == lp ]] || why="only lp uses Clp" ;;
+    pybind11/*) [[ $top == python ]] || why="only python binds to Python" ;;
+    benchmark/*) [[ $top == bench ]] || why="only bench uses Google Benchmark" ;;
+    rdma/rdma_netlink.h) [[ $top == hw || $top == emulator ]] || why="only hw and emulator touch devices" ;;
+    cuda* | nvml* | nccl* | infiniband/* | rdma/*) [[ $top == hw || $file == bench/gpu/* ]] || why="only hw touches devices" ;;
     core/* | sim/* | lp/* | hw/* | process/* | emulator/* | launch/* | cli/* | python/* | bench/*)
-      [[ " ${may[$top]} " == *" $target "* ]] || { echo "$top knows nothing of $target" && return; }
+      [[ " ${may[$top]} " == *" $target "* ]] || { why="$top knows nothing of $target" && return; }
       [[ $top == core && $target == core ]] || return 0
       from=${file#core/} from=${from%%/*} to=${included#core/} to=${to%%/*}
       if [[ -z ${rank[$from]-} || -z ${rank[$to]-} ]]; then
-        echo "the order of the folders in $0 lacks core/$from or core/$to"
+        why="the order of the folders in $0 lacks core/$from or core/$to"
       elif ((rank[$to] > rank[$from])); then
-        echo "core/$to comes after core/$from"
+        why="core/$to comes after core/$from"
       fi
       ;;
-    tests/* | fuzz/*) echo "the product knows nothing of its tests" ;;
+    tests/* | fuzz/*) why="the product knows nothing of its tests" ;;
   esac
 }
 
@@ -74,7 +76,7 @@ folders=$(mktemp)
 trap 'rm -f -- "$folders"' EXIT
 while IFS=: read -r file line text; do
   included=${text#*[<\"]} included=${included%%[>\"]*}
-  why=$(why_not "$file" "$included")
+  why_not "$file" "$included"
   if [[ -z $why && $text == *\"* && $included != */* ]]; then why="write the path from the root of the tree"; fi
   if [[ $text == *\"* ]] && [[ -f $included || -f include/$included ]]; then
     home "$file" && from=${REPLY%/*}
