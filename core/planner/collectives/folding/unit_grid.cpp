@@ -129,14 +129,18 @@ std::optional<UnitGrid> UnitGrid::of(Model const& model, Collective const& colle
   return grid;
 }
 
-UnitGrid UnitGrid::of(std::vector<std::vector<std::size_t>> participants, std::vector<std::size_t> radices,
-                      bool units_are_meshes) {
+UnitGrid UnitGrid::of(std::vector<std::vector<std::size_t>> participants, std::vector<std::size_t> radices) {
   UnitGrid grid;
-  grid.units_are_meshes_ = units_are_meshes;
   grid.hosts_.resize(participants.size());
   grid.set_classes(std::vector<std::uint32_t>(participants.size(), 0));
   grid.participants_ = std::move(participants);
   grid.radices_ = std::move(radices);
+  return grid;
+}
+
+UnitGrid UnitGrid::of_meshes(std::vector<std::vector<std::size_t>> participants, std::vector<std::size_t> radices) {
+  auto grid = of(std::move(participants), std::move(radices));
+  grid.units_are_meshes_ = true;
   return grid;
 }
 

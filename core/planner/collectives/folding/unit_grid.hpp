@@ -21,8 +21,9 @@ class UnitGrid {
   // a tier, have the same participants, and are of at most kMaxClasses kinds.
   static std::optional<UnitGrid> of(Model const& model, Collective const& collective, ParticipantLayout const& layout);
   // So many units of one kind, in a grid of these radices, without nodes: for tests of algorithms.
-  static UnitGrid of(std::vector<std::vector<std::size_t>> participants, std::vector<std::size_t> radices,
-                     bool units_are_meshes = false);
+  static UnitGrid of(std::vector<std::vector<std::size_t>> participants, std::vector<std::size_t> radices);
+  // The same with a mesh of links within each unit.
+  static UnitGrid of_meshes(std::vector<std::vector<std::size_t>> participants, std::vector<std::size_t> radices);
 
   static constexpr std::size_t kMaxClasses = 4;
 

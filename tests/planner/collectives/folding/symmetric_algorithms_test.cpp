@@ -28,7 +28,8 @@ UnitGrid grid_of(Shape const& shape) {
   auto const units = std::accumulate(shape.radices.begin(), shape.radices.end(), std::size_t{1}, std::multiplies<>{});
   std::vector<std::vector<std::size_t>> participants(units);
   for (std::size_t i = 0; i < units * shape.members; ++i) participants[i / shape.members].push_back(i);
-  return UnitGrid::of(std::move(participants), shape.radices, shape.mesh);
+  return shape.mesh ? UnitGrid::of_meshes(std::move(participants), shape.radices)
+                    : UnitGrid::of(std::move(participants), shape.radices);
 }
 
 Collective collective_on(Shape const& shape, CollectiveOp op) {
