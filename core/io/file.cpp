@@ -25,7 +25,7 @@ bool follows(unsigned char lead, unsigned char next) {
   return next >= least && next <= most;
 }
 
-// The offset of the first byte that is no text: not UTF-8, or a control character that stands on no line.
+// The offset of the first byte that is no text: not UTF-8, or a control character that is neither a line end nor a tab.
 std::size_t first_non_text(std::string_view text) {
   auto const control = std::find_if(text.begin(), text.end(), [](char c) {
     return static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\r' && c != '\t';

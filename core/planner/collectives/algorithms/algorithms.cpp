@@ -70,14 +70,13 @@ std::optional<TransferSchedule> direct(Collective const& collective, Participant
 // The root sends another piece to each, and each sends its own to all others: where NVLink or xGMI joins every two,
 // nobody sends more than the root. In several chunks, so that forwarding begins early.
 std::optional<TransferSchedule> scattered_broadcast(Collective const& collective, ParticipantLayout const& layout) {
-  bool const joined = layout.groups.empty() || (layout.groups_are_meshes && layout.groups.size() == 1);
+  bool const joined = layout.groups.empty() || layout.is_one_mesh();  // no groups: an NVSwitch joins all
   auto const n = collective.among.size();
   if (collective.op != CollectiveOp::Broadcast || !joined || n < 3) return std::nullopt;
   auto const chunks = (n - 1) * layout.pipeline_chunks;
   // All but the last are of one size: many are sent side by side, and ones that end some bytes apart would overtake.
-  auto const size =
-      TransferSchedule::whole_elements(static_cast<double>(collective.bytes.value()) / static_cast<double>(chunks)) +
-      TransferSchedule::whole_elements(16);
+  auto const each = static_cast<double>(collective.bytes.value()) / static_cast<double>(chunks);
+  auto const size = TransferSchedule::whole_elements(each + 16);
   std::vector<Bytes> offsets;
   for (std::size_t c = 0; c < chunks; ++c)
     offsets.push_back(std::min(size * static_cast<std::int64_t>(c), collective.bytes));
@@ -97,8 +96,7 @@ std::optional<TransferSchedule> scattered_broadcast(Collective const& collective
 // A reduce_scatter over a full mesh from all others at once, with the all_gather of an all_reduce. What a participant
 // adds up is divided into as many pieces as it has partners. Nullopt elsewhere.
 std::optional<TransferSchedule> over_mesh(Collective const& collective, ParticipantLayout const& layout) {
-  bool const is_mesh = layout.groups_are_meshes && layout.groups.size() == 1;
-  if (!is_mesh || !has_reduce_scatter(collective.op)) return std::nullopt;
+  if (!layout.is_one_mesh() || !has_reduce_scatter(collective.op)) return std::nullopt;
   auto const n = collective.among.size();
   auto const ranks = all_ranks(n);
   TransferSchedule schedule(n, collective.bytes, n * (n - 1));

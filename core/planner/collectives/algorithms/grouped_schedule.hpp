@@ -22,6 +22,9 @@ enum class IntraGroupPattern : std::uint8_t {
   AllAtOnce,  // from all members, slices beginning with different ones: uses all links of a mesh
 };
 
+// Slices for IntraGroupPattern::AllAtOnce, where InTurn has `slices`: as many for each link of a member.
+inline std::size_t slices_at_once(std::size_t slices, std::size_t members) { return slices / 2 * (members - 1); }
+
 // The schedule of a hierarchical algorithm under construction: groups of equal size, the data in slices, each of which
 // has a chunk for every member of every group (of a broadcast, one for every member of a group).
 class GroupedSchedule {

@@ -55,7 +55,7 @@ void append_variants(Collective const& collective, ParticipantLayout const& layo
                                           : kCollectiveLimits.max_transfers_of_many / 2;
   std::vector<std::size_t> slice_counts;
   for (auto slices : kCollectiveLimits.slices) {
-    if (at_once) slices = slices / 2 * (layout.groups.front().size() - 1);  // one for each link
+    if (at_once) slices = slices_at_once(slices, layout.groups.front().size());
     if (slices * transfers_of_slice <= max_transfers &&
         collective.bytes >= kCollectiveLimits.min_slice_chunk * (chunks * static_cast<std::int64_t>(slices)))
       slice_counts.push_back(slices);

@@ -24,6 +24,7 @@ struct ParticipantLayout {
   std::vector<std::vector<std::size_t>> common_groups, other_members;
   // Whether each two participants of a group have NVLink or xGMI links of their own, as on a full mesh.
   bool groups_are_meshes = false;
+  [[nodiscard]] bool is_one_mesh() const { return groups_are_meshes && groups.size() == 1; }
   std::size_t pipeline_chunks = 1;  // of data that goes along chains and trees
   // Memory m is participant n + m of a schedule. Empty if a participant is no GPU or on another node.
   std::vector<NearMemory> near_memories;

@@ -99,6 +99,7 @@ class RecursiveExchange {
     for (auto k = reads.size(); k-- > 0;) schedule_.send(from, to, displacement, reads[k], writes[k], reduces);
   }
 
+  // All at once: as mesh_reduce_scatter() does it, a slice for each partner at a time.
   void reduce_within() {
     auto const partners = members_ - 1;
     auto const at_once = within_ == IntraGroupPattern::AllAtOnce ? partners : 1;
@@ -328,7 +329,7 @@ std::vector<SymmetricSchedule> recursive_halves(Collective const& collective, Un
   for (auto const slices : counts) add(slices, IntraGroupPattern::InTurn);
   if (!grid.units_are_meshes() || collective.op != CollectiveOp::ReduceScatter) return all;
   for (auto const slices : counts)
-    if (slices > 1) add(slices / 2 * (grid.members() - 1), IntraGroupPattern::AllAtOnce);
+    if (slices > 1) add(slices_at_once(slices, grid.members()), IntraGroupPattern::AllAtOnce);
   return all;
 }
 
