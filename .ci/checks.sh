@@ -4,13 +4,15 @@
 # Folders with C++ of ours.
 kSourceFolders=(include examples core sim hw lp process launch emulator cli python tests bench fuzz)
 
-# A few dozen tests of bundled machines that would take most of the time under sanitizers; those of smaller machines cover the
-# same code.
+# A few dozen tests of bundled machines that would take most of the time under sanitizers, as a filter of GoogleTest; those of
+# smaller machines cover the same code.
 # shellcheck disable=SC2034  # for those who read this file
-kLongUnderSanitizers='^Machines/(Calibrat|Cho)|^InferredRanges|^Shapes/SymmetricAlgorithms.All(Reduce|Gather)'
-kLongUnderSanitizers+='|^Machines/KeptPlans.*/(dgx|a100)|^Bundled/Collectives.*/[0-2]$|^OrderOfEvents.PlansThat|^PlanJobSet.HoldsFor'
-kLongUnderSanitizers+='|^LibraryCauses|^Diagnosis.AHashedNetwork'
-kLongUnderSanitizers+='|^Machines/AlgorithmChoice.*/(dgx|a100|epyc|mi300x|gh200|h100_pcie|rtx)'
+kLongUnderSanitizers='-Machines/Calibrat*:Machines/Cho*:InferredRanges*:Shapes/SymmetricAlgorithms.AllReduce*'
+kLongUnderSanitizers+=':Shapes/SymmetricAlgorithms.AllGather*:Machines/KeptPlans.*/dgx*:Machines/KeptPlans.*/a100*'
+kLongUnderSanitizers+=':Bundled/Collectives.*/0:Bundled/Collectives.*/1:Bundled/Collectives.*/2:OrderOfEvents.PlansThat*'
+kLongUnderSanitizers+=':PlanJobSet.HoldsFor*:LibraryCauses*:Diagnosis.AHashedNetwork*:Machines/AlgorithmChoice.*/dgx*'
+kLongUnderSanitizers+=':Machines/AlgorithmChoice.*/a100*:Machines/AlgorithmChoice.*/epyc*:Machines/AlgorithmChoice.*/mi300x*'
+kLongUnderSanitizers+=':Machines/AlgorithmChoice.*/gh200*:Machines/AlgorithmChoice.*/h100_pcie*:Machines/AlgorithmChoice.*/rtx*'
 
 # Sources of ours, whether git knows them yet or not.
 sources() {
@@ -22,12 +24,15 @@ formatted() { sources | xargs clang-format-14 --dry-run --Werror; }
 scripts() { shellcheck setup.sh .ci/run .ci/checks.sh ci/*.sh bench/*.sh fuzz/*.sh tests/*/*.sh; }
 
 # alone [all]: sources but those of tests, and every header, compile with nothing included before them; builds join files.
-# Of the sources a sixth, another with each commit, unless all are asked for: by the commands of a build that joins nothing,
-# but only parsed. Headers unless their own source includes them first; those that need CUDA's, NCCL's or Python's only where
-# these are, none that needs libFuzzer's.
+# Of the sources a sixth and of the headers a third, others with each commit, unless all are asked for: by the commands of a
+# build that joins nothing, but only parsed. Headers unless their own source includes them first; those that need CUDA's,
+# NCCL's or Python's only where these are, none that needs libFuzzer's.
 alone() {
-  local sixth=all
-  [[ ${1:-} == all ]] || sixth=$(($(git rev-list --count HEAD) % 6))
+  local sixth=all third=all
+  if [[ ${1:-} != all ]]; then
+    sixth=$(($(git rev-list --count HEAD) % 6))
+    third=$((sixth % 3))
+  fi
   cmake --preset release -B build/alone -DLANEWISE_TESTS=OFF >/dev/null
   /usr/bin/python3 - "$sixth" <<'END' | xargs -0 -P "$(nproc)" -n 1 bash -c
 import json, os, re, sys
@@ -41,11 +46,12 @@ for number, entry in enumerate(json.load(open("build/alone/compile_commands.json
         command = re.sub(r" -o \S+ -c ", " -fsyntax-only -w -c ", entry["command"])
         print(f"cd '{entry['directory']}' && {command}", end="\0")
 END
-  headers
+  headers "$third"
 }
 
+# headers NUMBER|all: every third, beginning with this one.
 headers() {
-  local folder="" needs='^$'
+  local third=$1 folder="" needs='^$'
   local -a options=(-std=c++20 -fsyntax-only -w -I. -Iinclude '-DLANEWISE_SOURCE_DIR=""' '-DLANEWISE_PROGRAM=""')
   if command -v nvcc >/dev/null; then
     folder=$(nvcc --dryrun -x cu -c /dev/null 2>&1 | sed -n 's/^#\$ INCLUDES="-I\([^"]*\)".*/\1/p')
@@ -56,7 +62,7 @@ headers() {
   folder=$(/usr/bin/python3 -c 'import sysconfig; print(sysconfig.get_path("include"))' 2>/dev/null || true)
   if [[ -e $folder/Python.h && -e /usr/include/pybind11/pybind11.h ]]; then options+=(-isystem "$folder"); else needs+='|^python/'; fi
   needs+='|^fuzz/random_machine\.hpp$'
-  headers_alone | grep -vE "$needs" | xargs -P "$(nproc)" -n 1 g++ "${options[@]}" -x c++
+  headers_alone | grep -vE "$needs" | awk -v third="$third" 'third == "all" || NR % 3 == third' | xargs -P "$(nproc)" -n 1 g++ "${options[@]}" -x c++
 }
 
 # The headers that no source that is built here includes first.

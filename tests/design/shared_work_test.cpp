@@ -105,7 +105,7 @@ TEST(SharedWork, ProcessesDivideItAndDoNothingTwice) {
   test::TemporaryFolder const folder;
   ResultStore store(folder.path(), "1");
   constexpr int kItems = 40;
-  evaluate_missing(items_of(kItems, 3000), store, {.processes = 3}, "testing");
+  evaluate_missing(items_of(kItems, 20'000), store, {.processes = 3}, "testing");
   std::set<int> processes;
   for (int i = 0; i < kItems; ++i) {
     auto const& result = *store.find("key" + std::to_string(i));
