@@ -9,6 +9,7 @@
 
 #include "core/io/spelling.hpp"
 #include "core/machine/fault_settings.hpp"
+#include "core/machine/library_variables.hpp"
 #include "core/machine/machine_fields.hpp"
 #include "core/machine/setting_value.hpp"
 
@@ -135,15 +136,9 @@ void set_software(Machine& machine, Setting const& setting, std::string_view nam
   refuse(setting, "allowed: " + allowed);
 }
 
-// Those of NCCL that its planner obeys (core/planner/libraries/nccl).
-constexpr std::array<std::string_view, 16> kLibraryVariables{
-    "NCCL_ALGO",        "NCCL_PROTO",         "NCCL_MIN_NCHANNELS", "NCCL_MAX_NCHANNELS",
-    "NCCL_MIN_CTAS",    "NCCL_MAX_CTAS",      "NCCL_NVLS_ENABLE",   "NCCL_NVLS_NCHANNELS",
-    "NCCL_P2P_DISABLE", "NCCL_P2P_LEVEL",     "NCCL_SHM_DISABLE",   "NCCL_NVB_DISABLE",
-    "NCCL_PXN_DISABLE", "NCCL_NET_GDR_LEVEL", "NCCL_NET_GDR_C2C",   "NCCL_MAX_P2P_NCHANNELS"};
-
 void set_library_variable(Machine& machine, Setting const& setting, std::string_view name) {
-  std::vector<std::string> const known(kLibraryVariables.begin(), kLibraryVariables.end());
+  std::vector<std::string> known;
+  for (auto const& variable : library_variables()) known.emplace_back(variable.name);
   if (!is_library_variable(name))
     refuse(setting, fmt::format("unknown variable '{}'{} allowed: {}", name, did_you_mean_first(name, known),
                                 fmt::join(known, ", ")));
@@ -237,9 +232,7 @@ void apply_at(Machine& machine, Setting const& setting, std::string_view what, s
 
 }  // namespace
 
-bool is_library_variable(std::string_view name) {
-  return std::find(kLibraryVariables.begin(), kLibraryVariables.end(), name) != kLibraryVariables.end();
-}
+bool is_library_variable(std::string_view name) { return find_library_variable(name) != nullptr; }
 
 Setting parse_setting(std::string_view text) {
   auto const equals = text.find('=');

@@ -72,6 +72,10 @@ struct MultimemFigures {
 };
 inline constexpr MultimemFigures kMultimemOfNvlink4{0.733, 0.56_us};
 inline constexpr MultimemFigures kMultimemOfNvlink5{0.756, 1.25_us};
+// The share of that rate which each doubling of the GPUs beyond eight takes: a switch adds once the last of them has
+// answered. Source: 72 GB200 of one rack, all-reduces of 4 and 8 GiB at 835 to 847 GB/s of bus bandwidth
+// (coreweave/nccl-tests, pull request 43).
+inline constexpr double kMultimemLossPerDoubling = 0.038;
 // What a collective that is one kernel on each GPU takes beyond its steps: the GPUs tell one another that they run and
 // that they are through. Source: time between events less what the model says of the steps, two H200: 5.0 to 6.2 us of
 // 2 to 256 MiB; where data bring their own flags 1.7 to 2.6 us of 4 KiB to 1 MiB in one step.

@@ -95,7 +95,7 @@ TEST(Tuning, IsTheTableThatNcclPrints) {
   Library const library{LibraryKind::Nccl, 2, 28};
   Topology const topology(machine, gpus_of(machine, 2), library, machine.library_environment);
   Communicator communicator{2, 1, 2, search_rings(topology, false, library), {}, 0};
-  communicator.tree_rate = tree_rate(communicator.ring, 2, false, 90, library);  // "Pattern 1, nChannels 12, bw 60"
+  communicator.tree_rate = tree_rate(communicator.ring, topology, false, library);  // "Pattern 1, nChannels 12, bw 60"
   struct Printed {
     CollectiveOp op;
     AlgorithmKind algorithm;
@@ -134,7 +134,7 @@ TEST(Tuning, SmallCallsUseFewChannels) {
   Communicator const communicator{2, 1, 2, search_rings(topology, false, library), {}, 0};
   Cell const ring_ll{AlgorithmKind::Ring, Protocol::LL, 7.8, 141};
   auto const used = [&](double bytes) {
-    return used_channels(ring_ll, bytes, 24, communicator, CollectiveOp::AllReduce, library);
+    return used_channels(ring_ll, bytes, 24, communicator, CollectiveOp::AllReduce, library, {});
   };
   EXPECT_EQ(used(8192), 1);
   EXPECT_EQ(used(16384), 2);

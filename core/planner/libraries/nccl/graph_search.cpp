@@ -39,6 +39,12 @@ std::vector<double> speeds(int capability, bool several_nodes, Library const& li
 
 std::size_t max_channels(Library const& library) { return library.minor >= 25 ? 32 : 16; }
 
+// What a channel between GPUs takes of a link: through an Intel host bridge 6/5 of PCIe.
+double share_of(Topology const& topology, Path const& path, std::uint32_t link, double speed) {
+  bool const overhead = topology.vendor() == CpuVendor::Intel && path.type >= PathType::Phb && topology.is_pci(link);
+  return overhead ? 1.2 * speed : speed;
+}
+
 // One setting of the search.
 struct SearchSetting {
   double speed = 0;
@@ -80,10 +86,8 @@ class RingSearch {
 
   // Takes (or gives back) what one hop needs of its links.
   bool take(Path const& path, double sign, bool peers) {
-    // P2P through an Intel host bridge costs PCIe 6/5.
-    bool const overhead = peers && topology_.vendor() == CpuVendor::Intel && path.type >= PathType::Phb;
     auto const need = [&](std::uint32_t link) {
-      return setting_.speed * (overhead && topology_.is_pci(link) ? 1.2 : 1.0);
+      return peers ? share_of(topology_, path, link, setting_.speed) : setting_.speed;
     };
     for (std::size_t i = 0; i < path.links.size(); ++i) {
       auto& left = left_[path.links[i]];
@@ -356,17 +360,32 @@ class RingPasses {
   bool is_optimal_ = false;
 };
 
+bool chains_fit(Graph const& rings, Topology const& topology, double speed) {
+  auto left = topology.capacities();
+  auto const n = topology.gpus().size();
+  for (std::size_t c = 0; c < rings.channels.size(); ++c) {
+    auto const& gpus = rings.channels[c].gpus;
+    for (std::size_t i = 0; i + 1 < n; ++i) {
+      auto const& path = topology.between(gpus[(c + i) % n], gpus[(c + i + 1) % n]);
+      for (auto const link : path.links) {
+        left[link] -= share_of(topology, path, link, speed);
+        if (std::round(left[link] * 1000) < 0) return false;
+      }
+    }
+  }
+  return true;
+}
+
 }  // namespace
 
 Graph search_rings(Topology const& topology, bool several_nodes, Library const& library) {
   return RingPasses(topology, several_nodes, library).run();
 }
 
-double tree_rate(Graph const& rings, std::size_t gpus, bool several_nodes, int capability, Library const& library) {
-  if (several_nodes || rings.is_fallback || gpus < 2) return rings.rate;
-  auto const n = static_cast<double>(gpus);
-  for (auto const speed : speeds(capability, several_nodes, library))
-    if (speed <= rings.rate * n / (n - 1) + 1e-9) return std::max(speed, rings.rate);
+double tree_rate(Graph const& rings, Topology const& topology, bool several_nodes, Library const& library) {
+  if (several_nodes || rings.is_fallback || topology.gpus().size() < 2) return rings.rate;
+  for (auto const speed : speeds(topology.min_capability(), several_nodes, library))
+    if (speed >= rings.rate && chains_fit(rings, topology, speed)) return speed;
   return rings.rate;
 }
 

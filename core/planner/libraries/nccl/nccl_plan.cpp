@@ -7,6 +7,7 @@
 #include <map>
 #include <utility>
 
+#include "core/machine/library_variables.hpp"
 #include "core/model/resources/figures.hpp"
 #include "core/planner/libraries/nccl/double_tree.hpp"
 #include "core/planner/libraries/nccl/tuning.hpp"
@@ -37,11 +38,16 @@ class NcclPlan {
         collective_(collective),
         library_(library),
         environment_(machine_.library_environment),
-        nodes_(gpus_by_node(machine_, collective, "NCCL")),
+        nodes_(gpus_by_node(
+            machine_, collective, "NCCL",
+            number_in(environment_, "NCCL_MNNVL_ENABLE").value_or(2) == 0 ? NodeOf::Host : NodeOf::NvlinkDomain)),
         topology_(machine_, nodes_.front(), library_, environment_),
         steps_(model, collective, to_string(library), "NCCL") {
     refuse_unknown_op(collective_.op, "NCCL");
     for (auto const& node : nodes_) nics_.push_back(nics_of(machine_, node));
+    for (auto const& [name, value] : environment_)
+      if (auto const* variable = find_library_variable(name); variable && !variable->why_without_effect.empty())
+        remark(fmt::format("{}={} changes nothing of this plan: {}", name, value, variable->why_without_effect));
   }
 
   Plan make() {
@@ -63,7 +69,7 @@ class NcclPlan {
   void decide() {
     Communicator communicator{collective_.among.size(), nodes_.size(), per_node(), {}, {}, 0};
     communicator.ring = search_rings(topology_, several(), library_);
-    communicator.tree_rate = tree_rate(communicator.ring, per_node(), several(), topology_.min_capability(), library_);
+    communicator.tree_rate = tree_rate(communicator.ring, topology_, several(), library_);
     if (topology_.has_nvswitch()) communicator.nvls = search_nvls(topology_, several(), library_);
     auto const all = cells(collective_.op, communicator, topology_, library_, environment_);
     auto const cell = cheapest(all, bytes(), communicator, collective_.op);
@@ -71,7 +77,7 @@ class NcclPlan {
     bool const nvls = cell->algorithm == AlgorithmKind::Nvls || cell->algorithm == AlgorithmKind::NvlsTree;
     auto const opened = nvls ? nvls_channels(communicator, topology_, library_, environment_)
                              : opened_channels(communicator, topology_, library_, environment_);
-    channels_ = used_channels(*cell, bytes(), opened, communicator, collective_.op, library_);
+    channels_ = used_channels(*cell, bytes(), opened, communicator, collective_.op, library_, environment_);
     cell_ = *cell;
     auto& choice = steps_.choice();
     choice.algorithm = to_string(cell->algorithm);
@@ -84,6 +90,7 @@ class NcclPlan {
       case AlgorithmKind::Tree: trees(communicator.ring); break;
       case AlgorithmKind::Nvls: nvls_of_node(bytes(), collective_.op == CollectiveOp::AllReduce); break;
       case AlgorithmKind::NvlsTree: nvls_tree(communicator.nvls); break;
+      case AlgorithmKind::Pat: binomial_trees(communicator.ring); break;
     }
   }
 
@@ -103,20 +110,38 @@ class NcclPlan {
   }
 
   [[nodiscard]] double heads() const { return static_cast<double>(std::min<std::size_t>(per_node(), 32)); }
-  // NVLS works in rounds of a chunk for each head and channel (enqueue.cc: 128 KiB, less for few bytes); one more fills
-  // its stages.
-  [[nodiscard]] double rounds() const {
-    auto const concurrent = static_cast<double>(channels_) * heads();
-    double chunk = 131072;
-    for (auto const& [times, smaller] : {std::pair(64.0, 65536.0), {8.0, 32768.0}, {2.0, 16384.0}})
-      if (bytes() < times * concurrent * chunk) chunk = std::min(chunk, smaller);
-    return bytes() / (concurrent * chunk);
+  // NVLS works in rounds of a chunk for each head and channel.
+  [[nodiscard]] double round_bytes() const { return static_cast<double>(channels_) * heads() * chunk(); }
+  [[nodiscard]] double rounds() const { return bytes() / round_bytes(); }
+  // enqueue.cc: smaller chunks for few bytes, so that the stages are busy at once.
+  [[nodiscard]] double chunk() const {
+    double chunk = number_in(environment_, "NCCL_NVLS_CHUNKSIZE").value_or(131072);
+    std::vector<std::pair<double, double>> smaller{{64, 65536}, {8, 32768}, {2, 16384}};
+    if (cell_.algorithm == AlgorithmKind::NvlsTree) {
+      if (library_.minor < 21) chunk = 524288;  // a step of the buffer
+      auto const most = number_in(environment_, "NCCL_NVLSTREE_MAX_CHUNKSIZE");
+      if (most || nodes_.size() >= 4) chunk = std::min<double>(chunk, most.value_or(65536));
+      smaller = {{32, 262144}, {16, 131072}, {4, 65536}, {1, 32768}};
+    }
+    for (auto const& [times, size] : smaller)
+      if (bytes() < times * static_cast<double>(channels_) * heads() * chunk) chunk = std::min(chunk, size);
+    return chunk;
   }
+  // One more fills the stages. Around a tree of nodes a chunk is added and multiplied in two.
   [[nodiscard]] Seconds time_of_rounds() const {
     if (cell_.algorithm != AlgorithmKind::Nvls && cell_.algorithm != AlgorithmKind::NvlsTree) return Seconds(0);
+    auto const stages = cell_.algorithm == AlgorithmKind::NvlsTree ? 2 : 1;
     for (auto const& domain : machine_.nvswitches)
-      return figures::multimem(machine_.at(domain.link_part).link).chunk * (heads() * (rounds() + 1));
+      return figures::multimem(machine_.at(domain.link_part).link).chunk * (heads() * (rounds() + 1) * stages);
     return Seconds(0);
+  }
+  // The first round goes up the tree of nodes and down again, and nothing hides it: what that takes beyond the hops as
+  // NCCL counts them.
+  [[nodiscard]] Seconds time_to_fill_tree() const {
+    auto const hops = 2 * std::ceil(std::log2(static_cast<double>(nodes_.size())));
+    auto const of_head = std::min(round_bytes(), bytes()) / heads();
+    return Seconds(
+        std::max(0.0, hops * of_head / (topology_.max_rate(true) * 1e9) - nvls_tree_hops_us(nodes_.size()) * 1e-6));
   }
 
   void explain(Communicator const& communicator, std::vector<Cell> const& all) {
@@ -241,17 +266,19 @@ class NcclPlan {
   // each way, of an all-gather or a reduce-scatter S one way.
   void nvls_of_node(double size, bool is_all_reduce) {
     auto const g = static_cast<double>(per_node());
-    auto const each_gpu = is_all_reduce ? size * (1 + 1 / g) : size;
+    auto const each_gpu = is_all_reduce ? size * (1 + 1 / heads()) : size;
     steps_.name_next("nvls");
     blocks_ = 0;
     auto const filled = 1 + 1 / std::max(rounds(), 1.0);
+    auto const waiting = 1 - overheads::kMultimemLossPerDoubling * std::max(0.0, std::log2(g / 8));
     for (auto const& node : nodes_)
       for (auto const a : node)
         for (auto const b : node)
-          if (a != b) add(a, b, each_gpu * filled / (g - 1), [](Way& way) { way.multimem = true; });
+          if (a != b) add(a, b, each_gpu * filled / waiting / (g - 1), [](Way& way) { way.multimem = true; });
   }
 
   void nvls_tree(Graph const& heads) {
+    steps_.add_latency(time_to_fill_tree());
     nvls_of_node(bytes(), true);
     auto const each = bytes() / static_cast<double>(heads.channels.size()) / 2;
     for (int tree = 0; tree < 2; ++tree) {
@@ -267,6 +294,21 @@ class NcclPlan {
     }
   }
 
+  // PAT, of one GPU a node: at each distance, a power of two, a rank passes on the blocks that it has by then.
+  void binomial_trees(Graph const& graph) {
+    auto const n = nodes_.size();
+    for (auto const& order : orders_of(graph)) {
+      auto const block = bytes() / static_cast<double>(n) * order.share;
+      blocks_ = order.blocks;
+      for (std::size_t distance = 1; distance < n; distance *= 2) {
+        steps_.name_next(fmt::format("pat{}", distance));
+        auto const blocks = (n - distance + 2 * distance - 1) / (2 * distance);
+        for (std::size_t h = 0; h < n; ++h)
+          over_network(h, 0, (h + distance) % n, 0, order.channel.nic, block * static_cast<double>(blocks));
+      }
+    }
+  }
+
   // Sends and receives of every pair, all at once (NCCL's grouped send and receive).
   void exchange() {
     auto& choice = steps_.choice();
@@ -275,7 +317,10 @@ class NcclPlan {
     // enqueue.cc: a channel has an eighth of a step at least, of 512 KiB over NVLink and 128 KiB otherwise; LL while
     // one channel has 16 KiB at most, within a node.
     bool const by_nvlink = !several() && topology_.farthest_gpus() <= PathType::Nvb;
-    auto const least = (by_nvlink ? 524288.0 : 131072.0) / 8;
+    auto const* chunk = several()   ? "NCCL_P2P_NET_CHUNKSIZE"
+                        : by_nvlink ? "NCCL_P2P_NVL_CHUNKSIZE"
+                                    : "NCCL_P2P_PCI_CHUNKSIZE";
+    auto const least = number_in(environment_, chunk).value_or(by_nvlink ? 524288 : 131072) / 8.0;
     auto const of_peer =
         static_cast<int>(std::clamp(std::ceil(each / least), 1.0, static_cast<double>(channels_of_peer())));
     bool const ll = !several() && each <= of_peer * 16384.0;
@@ -306,7 +351,8 @@ class NcclPlan {
   void send_over_network(std::size_t node, std::size_t from, std::size_t to_node, std::size_t to, double bytes,
                          int channels) {
     std::map<std::pair<std::size_t, std::size_t>, int> channels_of;  // by NICs of sender and receiver
-    bool const by_rails = number_in(environment_, "NCCL_PXN_DISABLE").value_or(0) != 1;
+    bool const by_rails = number_in(environment_, "NCCL_PXN_DISABLE").value_or(0) != 1 &&
+                          number_in(environment_, "NCCL_P2P_PXN_LEVEL").value_or(2) != 0;
     for (int channel = 0; channel < channels; ++channel) {
       auto const number = static_cast<std::size_t>(channel);
       auto const of_receiver = topology_.own_nic(to, number);
@@ -330,7 +376,7 @@ class NcclPlan {
 
   [[nodiscard]] int channels_of_peer() const {
     auto const type = topology_.farthest_gpus();
-    int count = 2;
+    int count = several() ? number_in(environment_, "NCCL_NCHANNELS_PER_NET_PEER").value_or(2) : 2;
     if (!several() && type <= PathType::Nvb && topology_.nvlink_rate() > 0) {
       auto const one = topology_.min_capability() >= 100 ? 40.1 : topology_.min_capability() >= 90 ? 20.6 : 20.0;
       count = std::max(2, static_cast<int>(2 * topology_.nvlink_rate() / one));
@@ -366,9 +412,10 @@ class NcclPlan {
     add(a, b, bytes);
   }
 
-  // Written by the sender's kernel to host memory at the receiver, and read there by the receiver's.
+  // Written by the sender's kernel to host memory at the receiver (NCCL_SHM_LOCALITY=1: at the sender), and read there
+  // by the receiver's.
   void shared_memory(PciId a, PciId b, double bytes) {
-    auto const memory = machine_.numa_of(b);
+    auto const memory = machine_.numa_of(number_in(environment_, "NCCL_SHM_LOCALITY").value_or(2) == 1 ? a : b);
     add(a, memory, bytes);
     add(memory, b, bytes);
   }
@@ -396,7 +443,8 @@ class NcclPlan {
     // In a domain of several hosts the NIC may be another host's: the relay's way is asked for.
     auto asked = request;
     if (relay && machine_.host_of(*relay) != machine_.host_of(a)) asked.from = *relay;
-    bool const gdr = uses_gdr(topology_, from, nic, library_, environment_) &&
+    bool const sends_gdr = number_in(environment_, "NCCL_NET_GDR_READ").value_or(1) != 0;
+    bool const gdr = sends_gdr && uses_gdr(topology_, from, nic, library_, environment_) &&
                      uses_gdr(topology_, to, nic_there, library_, environment_) && steps_.is_possible(asked);
     if (!gdr) {
       remark("GPUDirect RDMA is not possible, or GPUs are too far from their NICs for it: data pass host memory");
@@ -426,7 +474,9 @@ class NcclPlan {
   template <class Change>
   void add(Place const& from, Place const& to, double bytes, Change change) {
     auto const capability = topology_.min_capability();
-    bool const pulls = capability == 80 && topology_.max_capability() == 80;  // paths.cc: A100 reads over NVLink
+    // paths.cc: A100 reads over NVLink
+    int const by_default = capability == 80 && topology_.max_capability() == 80 ? 1 : 0;
+    bool const pulls = number_in(environment_, "NCCL_P2P_READ_ENABLE").value_or(by_default) == 1;
     auto const a = gpu_at(machine_, from);
     auto const b = gpu_at(machine_, to);
     steps_.add(a && b ? steps_.between_gpus(*a, *b, bytes, pulls ? Op::Read : Op::Write)

@@ -19,6 +19,7 @@ constexpr std::array<Row, 2> kNvlinkStep{{{.6, 1.25, 4.0}, {.6, 1.9, 3.4}}};
 constexpr std::array<Row, 2> kPciStep{{{1.0, 1.9, 4.0}, {1.0, 2.5, 5.7}}};
 constexpr std::array<Row, 2> kNetStep{{{5.0, 8.5, 14}, {2.7, 4.0, 14}}};
 constexpr double kNvlsBase = 25;
+constexpr double kPatBase = 8;
 
 enum class Generation : std::uint8_t { Volta, Ampere, Hopper, Blackwell };
 Generation generation_of(int capability) {
@@ -85,18 +86,20 @@ bool is_rooted(CollectiveOp op) { return op == CollectiveOp::Broadcast; }
 
 class Tuner {
  public:
-  Tuner(CollectiveOp op, Communicator const& communicator, Topology const& topology, Library const& library)
+  Tuner(CollectiveOp op, Communicator const& communicator, Topology const& topology, Library const& library,
+        Environment const& environment)
       : op_(op),
         c_(communicator),
         topology_(topology),
         library_(library),
+        environment_(environment),
         caps_(caps_of(generation_of(topology.min_capability()), library)) {}
 
   [[nodiscard]] Cell ring(Protocol protocol) const {
     auto const n = static_cast<double>(c_.ranks);
     auto const channels = static_cast<double>(c_.ring.channels.size());
     double bus = channels * c_.ring.rate;
-    if (protocol == Protocol::LL) bus = std::min(ll_cap(c_, topology_, library_), bus * .5);
+    if (protocol == Protocol::LL) bus = std::min(ll_cap(c_, topology_, library_), bus * ll_share());
     if (protocol == Protocol::LL128) bus = std::min(bus * .92, channels * caps_.ring_ll128);
     auto const steps = op_ == CollectiveOp::AllReduce ? 2 * (n - 1) : is_rooted(op_) ? n : n - 1;
     auto const chained = hops_latency(protocol);
@@ -112,9 +115,14 @@ class Tuner {
     if (protocol == Protocol::LL128)
       bus = std::min(bus * (c_.nodes == 1 ? 7.0 / 9 : 120.0 / 128), channels * caps_.tree_ll128.at(at));
     auto const p = static_cast<std::size_t>(protocol);
-    auto const latency = kBase[0][p] + 2 * (static_cast<double>(c_.per_node - 1) * intra(0, p) +
-                                            std::log2(static_cast<double>(c_.nodes)) * kNetStep[0][p]);
-    return {AlgorithmKind::Tree, protocol, latency, bus * .5};
+    auto const hops = static_cast<double>(c_.per_node - 1);
+    auto const levels = std::log2(static_cast<double>(c_.nodes));
+    auto const chained = kBase[0][p] + 2 * (hops * intra(0, p) + levels * kNetStep[0][p]);
+    // Before 2.23 NCCL counted the copy of a chunk in, and chose trees less often.
+    constexpr double kEarlierSimpleStep = 28;
+    bool const is_earlier = protocol == Protocol::Simple && library_.minor < 23;
+    auto const latency = is_earlier ? 2 * (hops + levels) * kEarlierSimpleStep : chained;
+    return {AlgorithmKind::Tree, protocol, latency, bus * .5, chained};
   }
 
   [[nodiscard]] Cell nvls(bool tree) const {
@@ -131,12 +139,29 @@ class Tuner {
       rate = std::min(rate, caps_.nvls_tree.at(at));
     }
     auto const steps = all_reduce ? 2 * (n - 1) : n - 1;
-    auto const latency = kNvlsBase + (tree ? 2 * std::log2(static_cast<double>(c_.nodes)) * 20.9 : 0);
-    return {tree ? AlgorithmKind::NvlsTree : AlgorithmKind::Nvls, Protocol::Simple, latency, heads * rate * n / steps};
+    auto algorithm_rate = heads * rate * n / steps;
+    if (!tree && library_.minor < 28) algorithm_rate = heads * c_.nvls.rate * (all_reduce ? 5.0 / 6 : 1);
+    auto const chained = kNvlsBase + (tree ? nvls_tree_hops_us(c_.nodes) : 0);
+    constexpr double kEarlierHop = 14;
+    auto const earlier = (library_.minor < 19 ? 23 : kNvlsBase) +
+                         (tree ? 2 * std::log2(static_cast<double>(c_.nodes)) * kEarlierHop : 0);
+    return {tree ? AlgorithmKind::NvlsTree : AlgorithmKind::Nvls, Protocol::Simple,
+            library_.minor < 28 ? earlier : chained, algorithm_rate, chained};
+  }
+
+  // A binomial tree from every rank, the farthest hop first (Jeaugey, "PAT: a new algorithm for all-gather and
+  // reduce-scatter operations at scale", 2025).
+  [[nodiscard]] Cell pat() const {
+    auto const n = static_cast<double>(c_.ranks);
+    auto const rate = .75 * static_cast<double>(c_.ring.channels.size()) * c_.ring.rate;
+    auto const hops = std::floor(std::log2(static_cast<double>(c_.nodes)));
+    auto const latency = kPatBase + hops * between_nodes(static_cast<std::size_t>(Protocol::Simple)) / 3.5 + 2.8 * n;
+    return {AlgorithmKind::Pat, Protocol::Simple, latency, rate};
   }
 
   [[nodiscard]] bool allows_ll128() const {
-    auto const far = topology_.min_capability() >= 90 ? PathType::Pxn : PathType::Pxb;
+    bool const past_c2c = number_in(environment_, "NCCL_LL128_C2C").value_or(1) != 0;
+    auto const far = topology_.min_capability() >= 90 && past_c2c ? PathType::Pxn : PathType::Pxb;
     return c_.ring.intra <= PathType::Nvb && (c_.nodes == 1 || c_.ring.inter <= far) &&
            topology_.min_capability() >= 70 && topology_.min_capability() == topology_.max_capability();
   }
@@ -144,8 +169,17 @@ class Tuner {
     return topology_.has_nvswitch() && topology_.min_capability() >= 90 && c_.per_node >= 2 &&
            !c_.nvls.channels.empty();
   }
+  [[nodiscard]] bool allows_pat() const {
+    return library_.minor >= 23 && c_.per_node == 1 && c_.nodes > 1 && topology_.min_capability() >= 60 &&
+           number_in(environment_, "NCCL_PAT_ENABLE").value_or(2) != 0;
+  }
 
  private:
+  // Words with flags carry half. Before 2.21 NCCL counted less.
+  [[nodiscard]] double ll_share() const {
+    if (library_.minor >= 21) return 1.0 / 2;
+    return c_.nodes > 1 || op_ == CollectiveOp::AllReduce ? 1.0 / 4 : 1.0 / 3;
+  }
   [[nodiscard]] double intra(std::size_t algorithm, std::size_t protocol) const {
     return (c_.ring.intra == PathType::Nvl ? kNvlinkStep : kPciStep)[algorithm][protocol];
   }
@@ -164,22 +198,27 @@ class Tuner {
     auto const steps = times * (n - 1);
     auto const between = c_.nodes > 1 ? times * static_cast<double>(c_.nodes - 1) : 0;
     double overhead = 0;
-    if (c_.nodes > 1)
-      overhead = (topology_.vendor() == CpuVendor::Amd ? 2 : 1) * (protocol == Protocol::Simple ? 3.0 : 1.0);
+    if (c_.nodes > 1) overhead = network_overhead_us() * (protocol == Protocol::Simple ? 3.0 : 1.0);
     return kBase[1][p] + (steps - between) * std::max(intra(1, p), overhead) + between * between_nodes(p);
+  }
+
+  [[nodiscard]] double network_overhead_us() const {
+    if (auto const own = number_in(environment_, "NCCL_NET_OVERHEAD")) return *own * 1e-3;  // of ns
+    return topology_.vendor() == CpuVendor::Amd ? 2 : 1;
   }
 
   CollectiveOp op_;
   Communicator const& c_;
   Topology const& topology_;
   Library const& library_;
+  Environment const& environment_;
   Caps caps_;
 };
 
 }  // namespace
 
 std::string_view to_string(AlgorithmKind algorithm) {
-  constexpr std::array<std::string_view, 4> kNames{"Tree", "Ring", "NVLS", "NVLSTree"};
+  constexpr std::array<std::string_view, 5> kNames{"Tree", "Ring", "NVLS", "NVLSTree", "PAT"};
   return kNames.at(static_cast<std::size_t>(algorithm));
 }
 std::string_view to_string(Protocol protocol) {
@@ -189,7 +228,7 @@ std::string_view to_string(Protocol protocol) {
 
 std::vector<Cell> cells(CollectiveOp op, Communicator const& communicator, Topology const& topology,
                         Library const& library, Environment const& environment) {
-  Tuner const tuner(op, communicator, topology, library);
+  Tuner const tuner(op, communicator, topology, library, environment);
   std::vector<Cell> all;
   auto const add = [&](Cell const& cell) {
     if (is_allowed(environment, "NCCL_ALGO", to_string(cell.algorithm)) &&
@@ -205,14 +244,19 @@ std::vector<Cell> cells(CollectiveOp op, Communicator const& communicator, Topol
   bool const does = op == CollectiveOp::AllReduce || op == CollectiveOp::AllGather || op == CollectiveOp::ReduceScatter;
   if (enabled && does && communicator.nodes == 1) add(tuner.nvls(false));
   if (enabled && op == CollectiveOp::AllReduce && communicator.nodes > 1) add(tuner.nvls(true));
+  bool const patterned = op == CollectiveOp::AllGather || op == CollectiveOp::ReduceScatter;
+  if (patterned && tuner.allows_pat()) add(tuner.pat());
   return all;
 }
+
+double nvls_tree_hops_us(std::size_t nodes) { return 2 * std::log2(static_cast<double>(nodes)) * 20.9; }
 
 double base_latency_us(Cell const& cell) {
   // NVLS: what a call takes besides the rounds, which nccl_plan.cpp counts by themselves.
   constexpr double kNvlsLaunch = 15;
   if (cell.algorithm == AlgorithmKind::Nvls) return kNvlsLaunch;
   if (cell.algorithm == AlgorithmKind::NvlsTree) return kNvlsLaunch;
+  if (cell.algorithm == AlgorithmKind::Pat) return kPatBase;
   return kBase[cell.algorithm == AlgorithmKind::Ring ? 1 : 0][static_cast<std::size_t>(cell.protocol)];
 }
 
@@ -272,18 +316,38 @@ int nvls_channels(Communicator const& communicator, Topology const& topology, Li
   return channels;
 }
 
+namespace {
+
+// Of a block (tuning.cc: getNthreads).
+double threads_of(Cell const& cell, Communicator const& communicator, Environment const& environment) {
+  bool const is_ll128 = cell.protocol == Protocol::LL128;
+  if (auto const own = number_in(environment, is_ll128 ? "NCCL_LL128_NTHREADS" : "NCCL_NTHREADS"))
+    return std::clamp(*own / 32 * 32, is_ll128 ? 160 : 64, is_ll128 ? 640 : 512);
+  if (is_ll128) return 640;
+  bool const is_slow = communicator.ring.rate * static_cast<double>(communicator.ring.channels.size()) <= 12;
+  return cell.protocol == Protocol::Simple && cell.algorithm == AlgorithmKind::Ring && is_slow ? 256 : 512;
+}
+
+// Below so many bytes a thread, fewer channels are used: of a tree's LL, LL128 and Simple and of a ring's, unless
+// NCCL_THREAD_THRESHOLDS says others.
+double bytes_of_thread(Cell const& cell, Communicator const& communicator, Environment const& environment) {
+  std::array<double, 6> thresholds{8, 8, 64, 8 * static_cast<double>(communicator.ranks), 8, 64};
+  if (auto const own = environment.find("NCCL_THREAD_THRESHOLDS"); own != environment.end()) {
+    std::stringstream text(own->second);
+    for (auto& threshold : thresholds)
+      if (double number = 0; text >> number && number >= 0) threshold = number;
+  }
+  auto const first = cell.algorithm == AlgorithmKind::Ring ? 3U : 0U;
+  return thresholds.at(first + static_cast<std::size_t>(cell.protocol));
+}
+
+}  // namespace
+
 int used_channels(Cell const& cell, double bytes, int opened, Communicator const& communicator, CollectiveOp op,
-                  Library const& library) {
+                  Library const& library, Environment const& environment) {
   if (cell.algorithm == AlgorithmKind::Nvls || cell.algorithm == AlgorithmKind::NvlsTree) return opened;
-  auto const n = static_cast<double>(communicator.ranks);
-  double threads = cell.protocol == Protocol::LL128 ? 640 : 512;
-  if (cell.protocol == Protocol::Simple && cell.algorithm == AlgorithmKind::Ring &&
-      communicator.ring.rate * static_cast<double>(communicator.ring.channels.size()) <= 12)
-    threads = 256;
-  double const each = cell.protocol == Protocol::Simple       ? 64
-                      : cell.protocol == Protocol::LL128      ? 8
-                      : cell.algorithm == AlgorithmKind::Ring ? 8 * n
-                                                              : 8;
+  auto const threads = threads_of(cell, communicator, environment);
+  auto const each = bytes_of_thread(cell, communicator, environment);
   int channels = opened;
   while (channels > 1 && bytes < channels * threads * each) --channels;
   if (library.minor >= 22) {

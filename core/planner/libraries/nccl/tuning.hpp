@@ -11,9 +11,9 @@
 
 namespace lanewise::nccl {
 
-enum class AlgorithmKind : std::uint8_t { Tree, Ring, Nvls, NvlsTree };
+enum class AlgorithmKind : std::uint8_t { Tree, Ring, Nvls, NvlsTree, Pat };
 enum class Protocol : std::uint8_t { LL, LL128, Simple };
-std::string_view to_string(AlgorithmKind algorithm);  // Tree, Ring, NVLS, NVLSTree
+std::string_view to_string(AlgorithmKind algorithm);  // Tree, Ring, NVLS, NVLSTree, PAT
 std::string_view to_string(Protocol protocol);        // LL, LL128, Simple
 
 // What NCCL believes of one pair of algorithm and protocol.
@@ -36,6 +36,8 @@ struct Communicator {
 
 // The part of a cell's latency that is no step: the launch.
 double base_latency_us(Cell const& cell);
+// The hops up and down the tree of nodes of NVLSTree, as NCCL counts them.
+double nvls_tree_hops_us(std::size_t nodes);
 // One of its steps over NVLink, or within a node over PCIe, as NCCL counts.
 double nvlink_step_us(Cell const& cell);
 double pcie_step_us(Cell const& cell);
@@ -59,6 +61,6 @@ int nvls_channels(Communicator const& communicator, Topology const& topology, Li
                   Environment const& environment);
 // The channels that one call uses of those (enqueue.cc).
 int used_channels(Cell const& cell, double bytes, int opened, Communicator const& communicator, CollectiveOp op,
-                  Library const& library);
+                  Library const& library, Environment const& environment);
 
 }  // namespace lanewise::nccl

@@ -29,18 +29,19 @@ std::size_t node_of(Machine const& machine, PciId gpu) {
 }  // namespace
 
 std::vector<std::vector<PciId>> gpus_by_node(Machine const& machine, Collective const& collective,
-                                             std::string const& library) {
+                                             std::string const& library, NodeOf node) {
   std::vector<std::vector<PciId>> nodes;
   std::map<std::size_t, std::size_t> position;
   for (auto const& place : collective.among) {
     auto const gpu = gpu_at(machine, place);
     if (!gpu) throw PlanError(fmt::format("{} moves data of GPUs; '{}' is none", library, machine.name_of(place)));
-    auto const [found, is_new] = position.try_emplace(node_of(machine, *gpu), nodes.size());
+    auto const number = node == NodeOf::Host ? index(machine.host_of(*gpu)) : node_of(machine, *gpu);
+    auto const [found, is_new] = position.try_emplace(number, nodes.size());
     if (is_new) nodes.emplace_back();
     nodes[found->second].push_back(*gpu);
   }
-  for (auto const& node : nodes)
-    if (node.size() != nodes.front().size())
+  for (auto const& gpus : nodes)
+    if (gpus.size() != nodes.front().size())
       throw PlanError(
           fmt::format("{}'s plan is known where every node has equally many GPUs of the collective", library));
   if (collective.op == CollectiveOp::Broadcast && collective.root != 0)

@@ -16,10 +16,13 @@
 
 namespace lanewise {
 
-// The GPUs of a collective by node, where every node has equally many of them, in the order of the collective. Nodes
-// that NVLink joins are one. `library` is how messages call it: "NCCL". Throws PlanError for other participants.
+// What a library takes for one node: a host, or the hosts that NVLink joins.
+enum class NodeOf : std::uint8_t { Host, NvlinkDomain };
+
+// The GPUs of a collective by node, where every node has equally many of them, in the order of the collective.
+// `library` is how messages call it: "NCCL". Throws PlanError for other participants.
 std::vector<std::vector<PciId>> gpus_by_node(Machine const& machine, Collective const& collective,
-                                             std::string const& library);
+                                             std::string const& library, NodeOf node = NodeOf::NvlinkDomain);
 
 // Throws PlanError unless the op is one that rings do: others are known of no library.
 void refuse_unknown_op(CollectiveOp op, std::string const& library);
