@@ -115,12 +115,13 @@ class NcclPlan {
   [[nodiscard]] double rounds() const { return bytes() / round_bytes(); }
   // enqueue.cc: smaller chunks for few bytes, so that the stages are busy at once.
   [[nodiscard]] double chunk() const {
-    double chunk = number_in(environment_, "NCCL_NVLS_CHUNKSIZE").value_or(131072);
+    constexpr int kLeast = 1024;  // of what a variable may say
+    double chunk = std::max(kLeast, number_in(environment_, "NCCL_NVLS_CHUNKSIZE").value_or(131072));
     std::vector<std::pair<double, double>> smaller{{64, 65536}, {8, 32768}, {2, 16384}};
     if (cell_.algorithm == AlgorithmKind::NvlsTree) {
       if (library_.minor < 21) chunk = 524288;  // a step of the buffer
       auto const most = number_in(environment_, "NCCL_NVLSTREE_MAX_CHUNKSIZE");
-      if (most || nodes_.size() >= 4) chunk = std::min<double>(chunk, most.value_or(65536));
+      if (most || nodes_.size() >= 4) chunk = std::min<double>(chunk, std::max(kLeast, most.value_or(65536)));
       smaller = {{32, 262144}, {16, 131072}, {4, 65536}, {1, 32768}};
     }
     for (auto const& [times, size] : smaller)
@@ -314,13 +315,9 @@ class NcclPlan {
     auto& choice = steps_.choice();
     choice.algorithm = "SendRecv";
     auto const each = bytes() / static_cast<double>(collective_.among.size());
-    // enqueue.cc: a channel has an eighth of a step at least, of 512 KiB over NVLink and 128 KiB otherwise; LL while
-    // one channel has 16 KiB at most, within a node.
+    // enqueue.cc: a channel has an eighth of a step at least; LL while one channel has 16 KiB at most, within a node.
     bool const by_nvlink = !several() && topology_.farthest_gpus() <= PathType::Nvb;
-    auto const* chunk = several()   ? "NCCL_P2P_NET_CHUNKSIZE"
-                        : by_nvlink ? "NCCL_P2P_NVL_CHUNKSIZE"
-                                    : "NCCL_P2P_PCI_CHUNKSIZE";
-    auto const least = number_in(environment_, chunk).value_or(by_nvlink ? 524288 : 131072) / 8.0;
+    auto const least = step_of_exchange() / 8;
     auto const of_peer =
         static_cast<int>(std::clamp(std::ceil(each / least), 1.0, static_cast<double>(channels_of_peer())));
     bool const ll = !several() && each <= of_peer * 16384.0;
@@ -345,6 +342,13 @@ class NcclPlan {
             if (h == k && a != b) hop(h, a, b, each * on_link() / send_efficiency(collective_.among.size()));
             if (h != k) send_over_network(h, a, k, b, each, of_peer);
           }
+  }
+  // Bytes of a step of sends and receives (init.cc: computeBuffSizes).
+  [[nodiscard]] double step_of_exchange() const {
+    if (several()) return number_in(environment_, "NCCL_P2P_NET_CHUNKSIZE").value_or(131072);
+    if (topology_.farthest_gpus() <= PathType::Nvb)
+      return number_in(environment_, "NCCL_P2P_NVL_CHUNKSIZE").value_or(524288);
+    return number_in(environment_, "NCCL_P2P_PCI_CHUNKSIZE").value_or(131072);
   }
   // A receiver takes its own NIC. A sender takes the same one of its node, through the GPU that owns it (PXN), so that
   // nothing crosses rails; its own where there is no such way (net.cc: sendSetup).
