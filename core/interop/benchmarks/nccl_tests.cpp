@@ -9,6 +9,7 @@
 #include <set>
 
 #include "core/interop/benchmarks/benchmark_builder.hpp"
+#include "core/machine/library_variables.hpp"
 #include "core/units/statistics.hpp"
 #include "lanewise/machine/setting.hpp"
 
@@ -126,7 +127,8 @@ class NcclTestsReader {
   }
 
   void set_variable(std::string const& name, std::string const& value) {
-    if (is_library_variable(name))
+    auto const* known = find_library_variable(name);
+    if (known != nullptr && known->why_without_effect.empty())
       variables_[name] = value;
     else
       builder_.environment(name, value);
