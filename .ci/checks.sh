@@ -13,6 +13,9 @@ kLongUnderSanitizers+=':Bundled/Collectives.*/0:Bundled/Collectives.*/1:Bundled/
 kLongUnderSanitizers+=':PlanJobSet.HoldsFor*:LibraryCauses*:Diagnosis.AHashedNetwork*:Machines/AlgorithmChoice.*/dgx*'
 kLongUnderSanitizers+=':Machines/AlgorithmChoice.*/a100*:Machines/AlgorithmChoice.*/epyc*:Machines/AlgorithmChoice.*/mi300x*'
 kLongUnderSanitizers+=':Machines/AlgorithmChoice.*/gh200*:Machines/AlgorithmChoice.*/h100_pcie*:Machines/AlgorithmChoice.*/rtx*'
+kLongUnderSanitizers+=':PlannedAsSet.RanksMachines*:Machines/PlannedAsSet.*/a100*:Clusters/FoldedPlan.*/3:Clusters/FoldedPlan.*/4'
+kLongUnderSanitizers+=':Bundled/Collectives.*/4:Bundled/Collectives.*/5:PlanCollective.HalvesOf*:StepKinds.StepsOfOneKind*'
+kLongUnderSanitizers+=':NcclTunerTable.HoldsEverySize*:WhyRun.NothingTakesLonger*'
 
 # Sources of ours, whether git knows them yet or not.
 sources() {
