@@ -66,7 +66,7 @@ std::optional<TimedChoice> choice_of(Model const& model, CollectiveOp op, Bytes 
 // The library left to itself, then held to each pair of algorithm and protocol.
 std::vector<Model> models_of_choices(Model const& model) {
   std::vector<Model> models{model};
-  for (auto const* algorithm : {"Ring", "Tree", "NVLS", "NVLSTree"})
+  for (auto const* algorithm : {"Ring", "Tree", "NVLS", "NVLSTree", "PAT"})
     for (auto const* protocol : {"LL", "LL128", "Simple"}) {
       auto machine = model.machine();
       machine.library_environment["NCCL_ALGO"] = algorithm;
