@@ -7,11 +7,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
-
 #include "core/planner/libraries/nccl/graph_search.hpp"
-#include "core/planner/libraries/nccl/tuning.hpp"
 #include "lanewise/machine/setting.hpp"
+#include "tests/planner/libraries/printed_cells.hpp"
 #include "tests/support/machines.hpp"
 
 namespace lanewise::nccl {
@@ -35,95 +33,58 @@ struct Log {
   std::string intra;
 };
 
-// Two sockets with GPUs below root ports of their own.
-std::string two_sockets(std::string const& cpu, std::string const& gpu, std::string const& link, std::size_t on_first,
-                        std::size_t on_second, std::string const& rest = "") {
-  auto text = std::string(R"(
+std::string const kHead = R"(
 lanewise: machine/1
 machine: m
 settings: {acs: off, iommu: pt, virtualization: none}
 sockets:
-)");
+)";
+std::string const kSocketLink = "socket_links: [{between: [cpu0, cpu1], part: socket-link-generic, count: 1}]\n";
+std::string const kSoftware = "software: {cuda: true}\n";
+
+std::string socket_of(std::size_t number, std::string const& cpu) {
+  return fmt::format("  - socket: cpu{0}\n    part: {1}\n    numa: [{{node: {0}}}]\n    pcie:\n", number, cpu);
+}
+
+// Two sockets with GPUs below root ports of their own.
+std::string two_sockets(std::string const& cpu, std::string const& gpu, std::string const& link, std::size_t on_first,
+                        std::size_t on_second, std::string const& rest = "") {
+  auto text = kHead;
   std::size_t number = 0;
   for (std::size_t socket = 0; socket < 2; ++socket) {
-    text += fmt::format("  - socket: cpu{0}\n    part: {1}\n    numa: [{{node: {0}}}]\n    pcie:\n", socket, cpu);
+    text += socket_of(socket, cpu);
     for (std::size_t i = 0; i < (socket == 0 ? on_first : on_second); ++i, ++number)
       text += fmt::format("      - {{root_port: rp{0}, link: {1}, gpu: gpu{0}, part: {2}}}\n", number, link, gpu);
     if ((socket == 0 ? on_first : on_second) == 0) text += "      []\n";
   }
-  return text + "socket_links: [{between: [cpu0, cpu1], part: socket-link-generic, count: 1}]\n" + rest +
-         "software: {cuda: true}\n";
+  return text + kSocketLink + rest + kSoftware;
 }
 
-// Two sockets with four GPUs each below one switch.
-std::string const kSwitched = R"(
-lanewise: machine/1
-machine: m
-settings: {acs: off, iommu: pt, virtualization: none}
-sockets:
-  - socket: cpu0
-    part: xeon-ice-lake
-    numa: [{node: 0}]
-    pcie:
-      - root_port: rp0
-        link: gen4 x16
-        switch: sw0
-        part: pex88096
-        ports: [{gpu: gpu0, part: rtx-4090}, {gpu: gpu1, part: rtx-4090}, {gpu: gpu2, part: rtx-4090}, {gpu: gpu3, part: rtx-4090}]
-  - socket: cpu1
-    part: xeon-ice-lake
-    numa: [{node: 1}]
-    pcie:
-      - root_port: rp1
-        link: gen4 x16
-        switch: sw1
-        part: pex88096
-        ports: [{gpu: gpu4, part: rtx-4090}, {gpu: gpu5, part: rtx-4090}, {gpu: gpu6, part: rtx-4090}, {gpu: gpu7, part: rtx-4090}]
-socket_links: [{between: [cpu0, cpu1], part: socket-link-generic, count: 1}]
-software: {cuda: true}
-)";
+// Sockets of Intel with switches of gen4 x16: of each socket, of each of its switches, how many GPUs are below it.
+std::string below_switches(std::vector<std::vector<std::size_t>> const& sockets, std::string const& gpu,
+                           std::string const& rest) {
+  auto text = kHead;
+  std::size_t number = 0;
+  std::size_t switches = 0;
+  for (std::size_t socket = 0; socket < sockets.size(); ++socket) {
+    text += socket_of(socket, "xeon-ice-lake");
+    for (auto const count : sockets[socket]) {
+      text += fmt::format("      - root_port: rp{0}\n        link: gen4 x16\n        switch: sw{0}\n", switches++);
+      text += "        part: pex88096\n        ports:\n";
+      for (std::size_t i = 0; i < count; ++i)
+        text += fmt::format("          - {{gpu: gpu{}, part: {}}}\n", number++, gpu);
+    }
+  }
+  return text + rest;
+}
 
-// Four GPUs of one socket, in pairs below two switches, with eight NVLinks each to NVSwitch.
-std::string const kEightLinks = R"(
-lanewise: machine/1
-machine: m
-settings: {acs: off, iommu: pt, virtualization: none}
-sockets:
-  - socket: cpu0
-    part: xeon-ice-lake
-    numa: [{node: 0}]
-    pcie:
-      - root_port: rp0
-        link: gen4 x16
-        switch: sw0
-        part: pex88096
-        ports: [{gpu: gpu0, part: a100-sxm4-80g}, {gpu: gpu1, part: a100-sxm4-80g}]
-      - root_port: rp1
-        link: gen4 x16
-        switch: sw1
-        part: pex88096
-        ports: [{gpu: gpu2, part: a100-sxm4-80g}, {gpu: gpu3, part: a100-sxm4-80g}]
-nvlinks: [{switch: nvswitch, switch_part: nvswitch-2, gpus: [gpu0..gpu3], generation: 3, count: 8}]
-software: {cuda: true, fabric_manager: true}
-)";
-
-// Two GPUs below one switch.
-std::string const kPairBelowSwitch = R"(
-lanewise: machine/1
-machine: m
-settings: {acs: off, iommu: pt, virtualization: none}
-sockets:
-  - socket: cpu0
-    part: xeon-ice-lake
-    numa: [{node: 0}]
-    pcie:
-      - root_port: rp0
-        link: gen4 x16
-        switch: sw0
-        part: pex88096
-        ports: [{gpu: gpu0, part: a100-pcie-80g}, {gpu: gpu1, part: a100-pcie-80g}]
-software: {cuda: true}
-)";
+std::string const kSwitched = below_switches({{4}, {4}}, "rtx-4090", kSocketLink + kSoftware);
+// In pairs below two switches, with eight NVLinks each to NVSwitch.
+std::string const kEightLinks = below_switches(
+    {{2, 2}}, "a100-sxm4-80g",
+    "nvlinks: [{switch: nvswitch, switch_part: nvswitch-2, gpus: [gpu0..gpu3], generation: 3, count: 8}]\n"
+    "software: {cuda: true, fabric_manager: true}\n");
+std::string const kPairBelowSwitch = below_switches({{2}}, "a100-pcie-80g", kSoftware);
 
 std::string const kPeersOff = "library.env.NCCL_P2P_DISABLE=1";
 
@@ -336,31 +297,12 @@ INSTANTIATE_TEST_SUITE_P(
             "PHB"}),
     [](auto const& log) { return log.param.name; });
 
-// The tables of estimates that the same logs print (subsystem TUNING): latency in us, and GB/s of the op's bytes.
-struct PrintedCell {
-  CollectiveOp op;
-  AlgorithmKind algorithm;
-  Protocol protocol;
-  double latency, rate;
-};
-
-void expect_cells(Log const& log, std::vector<PrintedCell> const& printed) {
+// The tables of estimates that the same logs print (subsystem TUNING).
+void expect_table(Log const& log, std::vector<PrintedCell> const& printed) {
   auto const machine = machine_of(log);
   Library const library{LibraryKind::Nccl, 2, log.minor};
   Topology const topology(machine, gpus_of(log, machine), library, machine.library_environment);
-  Communicator communicator{log.gpus, 1, log.gpus, search_rings(topology, false, library), {}, 0};
-  communicator.tree_rate = tree_rate(communicator.ring, topology, false, library);
-  for (auto const& expected : printed) {
-    auto const all = cells(expected.op, communicator, topology, library, machine.library_environment);
-    auto const found = std::find_if(all.begin(), all.end(), [&](Cell const& cell) {
-      return cell.algorithm == expected.algorithm && cell.protocol == expected.protocol;
-    });
-    SCOPED_TRACE(fmt::format("{} {} {}", lanewise::to_string(expected.op), to_string(expected.algorithm),
-                             to_string(expected.protocol)));
-    ASSERT_NE(found, all.end());
-    EXPECT_NEAR(found->latency_us, expected.latency, 0.051);
-    EXPECT_NEAR(found->rate, expected.rate, 0.051);
-  }
+  expect_cells(of_one_node(topology, library), topology, library, printed);
 }
 
 TEST(PublicTables, OfNccl220AreAsPrinted) {
@@ -371,7 +313,7 @@ TEST(PublicTables, OfNccl220AreAsPrinted) {
                          .gpus = 2,
                          .minor = 20,
                          .settings = {"library.env.NCCL_P2P_LEVEL=LOC"}};
-  expect_cells(below_switch, {{Broadcast, AlgorithmKind::Ring, Protocol::LL, 7.6, 3.3},
+  expect_table(below_switch, {{Broadcast, AlgorithmKind::Ring, Protocol::LL, 7.6, 3.3},
                               {Broadcast, AlgorithmKind::Ring, Protocol::Simple, 14.1, 10.0},
                               {AllGather, AlgorithmKind::Ring, Protocol::LL, 7.6, 6.7},
                               {AllGather, AlgorithmKind::Ring, Protocol::Simple, 14.1, 20.0},
@@ -381,13 +323,13 @@ TEST(PublicTables, OfNccl220AreAsPrinted) {
                               {AllReduce, AlgorithmKind::Ring, Protocol::Simple, 19.8, 10.0}});
   auto two_sockets_of_intel = below_switch;
   two_sockets_of_intel.machine = two_sockets("xeon-ice-lake", "a100-pcie-80g", "gen4 x16", 1, 1);
-  expect_cells(two_sockets_of_intel, {{AllReduce, AlgorithmKind::Tree, Protocol::LL, 8.8, 1.2},
+  expect_table(two_sockets_of_intel, {{AllReduce, AlgorithmKind::Tree, Protocol::LL, 8.8, 1.2},
                                       {AllReduce, AlgorithmKind::Tree, Protocol::Simple, 56.0, 4.6}});
 }
 
 TEST(PublicTables, OfNccl221AreAsPrinted) {
   using enum CollectiveOp;
-  expect_cells({.name = "",
+  expect_table({.name = "",
                 .source = "cuiboyuan/nccl_log_rca_bench, baseline, NCCL 2.21.5",
                 .machine = two_sockets("epyc-zen3", "a100-pcie-80g", "gen4 x16", 1, 1),
                 .gpus = 2,
@@ -404,7 +346,7 @@ TEST(PublicTables, OfNccl221AreAsPrinted) {
 
 TEST(PublicTables, OfNccl223AreAsPrinted) {
   using enum CollectiveOp;
-  expect_cells(
+  expect_table(
       {.name = "",
        .source = "cuiboyuan/nccl_miner, four_gpu_p2p_disabled, NCCL 2.23.4",
        .machine = "h100x4-vm",

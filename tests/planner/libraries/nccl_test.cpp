@@ -13,6 +13,7 @@
 #include "lanewise/io/error.hpp"
 #include "lanewise/machine/setting.hpp"
 #include "lanewise/planner/libraries/library.hpp"
+#include "tests/planner/libraries/printed_cells.hpp"
 #include "tests/support/machines.hpp"
 #include "tests/support/marked_errors.hpp"
 
@@ -94,35 +95,19 @@ TEST(Tuning, IsTheTableThatNcclPrints) {
   auto const machine = machine_with("h100x2-vm", {"library.env.NCCL_NVLS_ENABLE=0"});
   Library const library{LibraryKind::Nccl, 2, 28};
   Topology const topology(machine, gpus_of(machine, 2), library, machine.library_environment);
-  Communicator communicator{2, 1, 2, search_rings(topology, false, library), {}, 0};
-  communicator.tree_rate = tree_rate(communicator.ring, topology, false, library);  // "Pattern 1, nChannels 12, bw 60"
-  struct Printed {
-    CollectiveOp op;
-    AlgorithmKind algorithm;
-    Protocol protocol;
-    double latency, rate;
-  };
-  for (auto const& printed : {Printed{CollectiveOp::AllReduce, AlgorithmKind::Tree, Protocol::LL, 8.0, 61.1},
-                              Printed{CollectiveOp::AllReduce, AlgorithmKind::Tree, Protocol::LL128, 16.5, 180.6},
-                              Printed{CollectiveOp::AllReduce, AlgorithmKind::Tree, Protocol::Simple, 16.4, 232.2},
-                              Printed{CollectiveOp::AllReduce, AlgorithmKind::Ring, Protocol::LL, 7.8, 141.0},
-                              Printed{CollectiveOp::AllReduce, AlgorithmKind::Ring, Protocol::LL128, 17.8, 331.2},
-                              Printed{CollectiveOp::AllReduce, AlgorithmKind::Ring, Protocol::Simple, 15.2, 360.0},
-                              Printed{CollectiveOp::AllGather, AlgorithmKind::Ring, Protocol::LL, 7.2, 282.0},
-                              Printed{CollectiveOp::AllGather, AlgorithmKind::Ring, Protocol::LL128, 15.9, 662.4},
-                              Printed{CollectiveOp::ReduceScatter, AlgorithmKind::Ring, Protocol::Simple, 11.8, 720.0},
-                              Printed{CollectiveOp::Broadcast, AlgorithmKind::Ring, Protocol::LL, 7.2, 141.0},
-                              Printed{CollectiveOp::Broadcast, AlgorithmKind::Ring, Protocol::Simple, 11.8, 360.0}}) {
-    auto const all = cells(printed.op, communicator, topology, library, machine.library_environment);
-    auto const found = std::find_if(all.begin(), all.end(), [&](Cell const& cell) {
-      return cell.algorithm == printed.algorithm && cell.protocol == printed.protocol;
-    });
-    SCOPED_TRACE(fmt::format("{} {} {}", lanewise::to_string(printed.op), to_string(printed.algorithm),
-                             to_string(printed.protocol)));
-    ASSERT_NE(found, all.end());
-    EXPECT_NEAR(found->latency_us, printed.latency, 0.051);
-    EXPECT_NEAR(found->rate, printed.rate, 0.051);
-  }
+  auto const communicator = of_one_node(topology, library);  // "Pattern 1, nChannels 12, bw 60"
+  expect_cells(communicator, topology, library,
+               {{CollectiveOp::AllReduce, AlgorithmKind::Tree, Protocol::LL, 8.0, 61.1},
+                {CollectiveOp::AllReduce, AlgorithmKind::Tree, Protocol::LL128, 16.5, 180.6},
+                {CollectiveOp::AllReduce, AlgorithmKind::Tree, Protocol::Simple, 16.4, 232.2},
+                {CollectiveOp::AllReduce, AlgorithmKind::Ring, Protocol::LL, 7.8, 141.0},
+                {CollectiveOp::AllReduce, AlgorithmKind::Ring, Protocol::LL128, 17.8, 331.2},
+                {CollectiveOp::AllReduce, AlgorithmKind::Ring, Protocol::Simple, 15.2, 360.0},
+                {CollectiveOp::AllGather, AlgorithmKind::Ring, Protocol::LL, 7.2, 282.0},
+                {CollectiveOp::AllGather, AlgorithmKind::Ring, Protocol::LL128, 15.9, 662.4},
+                {CollectiveOp::ReduceScatter, AlgorithmKind::Ring, Protocol::Simple, 11.8, 720.0},
+                {CollectiveOp::Broadcast, AlgorithmKind::Ring, Protocol::LL, 7.2, 141.0},
+                {CollectiveOp::Broadcast, AlgorithmKind::Ring, Protocol::Simple, 11.8, 360.0}});
   EXPECT_EQ(opened_channels(communicator, topology, library, {}), 24);  // "24 coll channels"
 }
 

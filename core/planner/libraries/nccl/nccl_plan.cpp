@@ -10,6 +10,7 @@
 #include "core/machine/library_variables.hpp"
 #include "core/model/resources/figures.hpp"
 #include "core/planner/libraries/nccl/double_tree.hpp"
+#include "core/planner/libraries/nccl/nvls_rounds.hpp"
 #include "core/planner/libraries/nccl/tuning.hpp"
 #include "core/planner/libraries/steps/library_steps.hpp"
 #include "core/planner/libraries/steps/link_shares.hpp"
@@ -109,40 +110,14 @@ class NcclPlan {
     return block.simple_start + block.simple_step * (steps.value() * 1e6 / nvlink_step_us(cell_));
   }
 
-  [[nodiscard]] double heads() const { return static_cast<double>(std::min<std::size_t>(per_node(), 32)); }
-  // NVLS works in rounds of a chunk for each head and channel.
-  [[nodiscard]] double round_bytes() const { return static_cast<double>(channels_) * heads() * chunk(); }
-  [[nodiscard]] double rounds() const { return bytes() / round_bytes(); }
-  // enqueue.cc: smaller chunks for few bytes, so that the stages are busy at once.
-  [[nodiscard]] double chunk() const {
-    constexpr int kLeast = 1024;  // of what a variable may say
-    double chunk = std::max(kLeast, number_in(environment_, "NCCL_NVLS_CHUNKSIZE").value_or(131072));
-    std::vector<std::pair<double, double>> smaller{{64, 65536}, {8, 32768}, {2, 16384}};
-    if (cell_.algorithm == AlgorithmKind::NvlsTree) {
-      if (library_.minor < 21) chunk = 524288;  // a step of the buffer
-      auto const most = number_in(environment_, "NCCL_NVLSTREE_MAX_CHUNKSIZE");
-      if (most || nodes_.size() >= 4) chunk = std::min<double>(chunk, std::max(kLeast, most.value_or(65536)));
-      smaller = {{32, 262144}, {16, 131072}, {4, 65536}, {1, 32768}};
-    }
-    for (auto const& [times, size] : smaller)
-      if (bytes() < times * static_cast<double>(channels_) * heads() * chunk) chunk = std::min(chunk, size);
-    return chunk;
+  [[nodiscard]] NvlsRounds nvls_rounds() const {
+    return {cell_.algorithm, bytes(), channels_, per_node(), nodes_.size(), library_, environment_};
   }
-  // One more fills the stages. Around a tree of nodes a chunk is added and multiplied in two.
   [[nodiscard]] Seconds time_of_rounds() const {
     if (cell_.algorithm != AlgorithmKind::Nvls && cell_.algorithm != AlgorithmKind::NvlsTree) return Seconds(0);
-    auto const stages = cell_.algorithm == AlgorithmKind::NvlsTree ? 2 : 1;
     for (auto const& domain : machine_.nvswitches)
-      return figures::multimem(machine_.at(domain.link_part).link).chunk * (heads() * (rounds() + 1) * stages);
+      return nvls_rounds().time_of_chunks(figures::multimem(machine_.at(domain.link_part).link).chunk);
     return Seconds(0);
-  }
-  // The first round goes up the tree of nodes and down again, and nothing hides it: what that takes beyond the hops as
-  // NCCL counts them.
-  [[nodiscard]] Seconds time_to_fill_tree() const {
-    auto const hops = 2 * std::ceil(std::log2(static_cast<double>(nodes_.size())));
-    auto const of_head = std::min(round_bytes(), bytes()) / heads();
-    return Seconds(
-        std::max(0.0, hops * of_head / (topology_.max_rate(true) * 1e9) - nvls_tree_hops_us(nodes_.size()) * 1e-6));
   }
 
   void explain(Communicator const& communicator, std::vector<Cell> const& all) {
@@ -267,19 +242,19 @@ class NcclPlan {
   // each way, of an all-gather or a reduce-scatter S one way.
   void nvls_of_node(double size, bool is_all_reduce) {
     auto const g = static_cast<double>(per_node());
-    auto const each_gpu = is_all_reduce ? size * (1 + 1 / heads()) : size;
+    auto const rounds = nvls_rounds();
+    auto const each_gpu = is_all_reduce ? size * (1 + 1 / rounds.heads()) : size;
     steps_.name_next("nvls");
     blocks_ = 0;
-    auto const filled = 1 + 1 / std::max(rounds(), 1.0);
     auto const waiting = 1 - overheads::kMultimemLossPerDoubling * std::max(0.0, std::log2(g / 8));
     for (auto const& node : nodes_)
       for (auto const a : node)
         for (auto const b : node)
-          if (a != b) add(a, b, each_gpu * filled / waiting / (g - 1), [](Way& way) { way.multimem = true; });
+          if (a != b) add(a, b, each_gpu * rounds.filled() / waiting / (g - 1), [](Way& way) { way.multimem = true; });
   }
 
   void nvls_tree(Graph const& heads) {
-    steps_.add_latency(time_to_fill_tree());
+    steps_.add_latency(nvls_rounds().time_to_fill_tree(BytesPerSecond(topology_.max_rate(true) * 1e9)));
     nvls_of_node(bytes(), true);
     auto const each = bytes() / static_cast<double>(heads.channels.size()) / 2;
     for (int tree = 0; tree < 2; ++tree) {
