@@ -37,19 +37,30 @@ std::pair<PciId, PciId> named_nics(Machine const& machine, Place const& from, Pl
 std::optional<PciId> NicSelection::relay_for(PciId gpu, PciId nic) const {
   std::optional<PciId> best;
   auto nearest = path_class(machine_, gpu, nic);
+  if (nearest <= PathClass::Pix) return best;
+  auto const host = machine_.host_of(gpu);
   auto const consider = [&](PciId other) {
-    if (other == gpu || machine_.host_of(other) != machine_.host_of(gpu) || machine_.is_off(other)) return;
+    if (other == gpu || machine_.host_of(other) != host || machine_.is_off(other)) return;
     auto const distance = path_class(machine_, other, nic);
     if (distance >= nearest || !has_nvlink(machine_, gpu, other)) return;
     nearest = distance;
     best = other;
   };
-  for (auto const& domain : machine_.nvswitches)
-    if (links_of(machine_, domain, gpu) > 0)
-      for (auto const& port : domain.ports) consider(port.gpu);
-  for (auto const& bundle : machine_.nvlinks)
-    for (auto const& end : {bundle.a, bundle.b})
-      if (auto const* other = std::get_if<PciId>(&end)) consider(*other);
+  for (auto const& domain : machine_.nvswitches) {
+    if (links_of(machine_, domain, gpu) == 0) continue;
+    // Ports are in the order of GPUs, and a node's GPUs follow one another.
+    auto port = std::lower_bound(
+        domain.ports.begin(), domain.ports.end(), host,
+        [&](NvSwitch::Port const& each, HostId wanted) { return machine_.host_of(each.gpu) < wanted; });
+    for (; port != domain.ports.end() && machine_.host_of(port->gpu) == host; ++port) consider(port->gpu);
+  }
+  for (auto const& bundle : machine_.nvlinks) {
+    auto const* a = std::get_if<PciId>(&bundle.a);
+    auto const* b = std::get_if<PciId>(&bundle.b);
+    if (a == nullptr || b == nullptr) continue;
+    if (*a == gpu) consider(*b);
+    if (*b == gpu) consider(*a);
+  }
   return best;
 }
 

@@ -360,18 +360,35 @@ class RingPasses {
   bool is_optimal_ = false;
 };
 
+// Takes what a channel of this speed needs of a path. False: there is not so much left.
+bool consume(Topology const& topology, Path const& path, double speed, std::vector<double>& left) {
+  for (auto const link : path.links) {
+    left[link] -= share_of(topology, path, link, speed);
+    if (std::round(left[link] * 1000) < 0) return false;
+  }
+  return true;
+}
+
 bool chains_fit(Graph const& rings, Topology const& topology, double speed) {
   auto left = topology.capacities();
   auto const n = topology.gpus().size();
   for (std::size_t c = 0; c < rings.channels.size(); ++c) {
     auto const& gpus = rings.channels[c].gpus;
-    for (std::size_t i = 0; i + 1 < n; ++i) {
-      auto const& path = topology.between(gpus[(c + i) % n], gpus[(c + i + 1) % n]);
-      for (auto const link : path.links) {
-        left[link] -= share_of(topology, path, link, speed);
-        if (std::round(left[link] * 1000) < 0) return false;
-      }
-    }
+    for (std::size_t i = 0; i + 1 < n; ++i)
+      if (!consume(topology, topology.between(gpus[(c + i) % n], gpus[(c + i + 1) % n]), speed, left)) return false;
+  }
+  return true;
+}
+
+// The same of trees over several nodes: the NIC's traffic stays as it is, half of it with each of the first two GPUs
+// (NCCL's balanced tree).
+bool chains_fit_beside_nics(Graph const& rings, Topology const& topology, double speed) {
+  auto left = topology.capacities();
+  for (auto const& channel : rings.channels) {
+    for (std::size_t i = 0; i < 2; ++i)
+      if (!consume(topology, topology.to_nic(channel.gpus[i], channel.nic), rings.rate / 2, left)) return false;
+    for (std::size_t i = 0; i + 1 < channel.gpus.size(); ++i)
+      if (!consume(topology, topology.between(channel.gpus[i], channel.gpus[i + 1]), speed, left)) return false;
   }
   return true;
 }
@@ -382,11 +399,21 @@ Graph search_rings(Topology const& topology, bool several_nodes, Library const& 
   return RingPasses(topology, several_nodes, library).run();
 }
 
-double tree_rate(Graph const& rings, Topology const& topology, bool several_nodes, Library const& library) {
-  if (several_nodes || rings.is_fallback || topology.gpus().size() < 2) return rings.rate;
-  for (auto const speed : speeds(topology.min_capability(), several_nodes, library))
-    if (speed >= rings.rate && chains_fit(rings, topology, speed)) return speed;
-  return rings.rate;
+double tree_rate(Graph const& rings, Topology const& topology, std::size_t nodes, Library const& library) {
+  if (nodes > 2 || rings.is_fallback || topology.gpus().size() < 2) return rings.rate;
+  auto const all = speeds(topology.min_capability(), nodes > 1, library);
+  if (nodes == 1) {
+    for (auto const speed : all)
+      if (speed >= rings.rate && chains_fit(rings, topology, speed)) return speed;
+    return rings.rate;
+  }
+  auto rate = rings.rate;
+  for (auto speed = all.rbegin(); speed != all.rend() && rate < 2 * rings.rate; ++speed) {
+    if (*speed <= rate) continue;
+    if (!chains_fit_beside_nics(rings, topology, *speed)) break;
+    rate = *speed;
+  }
+  return rate;
 }
 
 Graph search_nvls(Topology const& topology, bool several_nodes, Library const& library) {

@@ -25,8 +25,9 @@ struct Graph {
 Graph search_rings(Topology const& topology, bool several_nodes, Library const& library);
 
 // The rate of the trees that go with rings: as many channels. Within one node a chain leaves out one of the ring's
-// links, and each channel's starts at the next GPU, so that they share that room.
-double tree_rate(Graph const& rings, Topology const& topology, bool several_nodes, Library const& library);
+// links, and each channel's starts at the next GPU, so that they share that room. Between two nodes NCCL raises what
+// trees carry within a node while that is below twice what they carry to the NIC, and then counts with it.
+double tree_rate(Graph const& rings, Topology const& topology, std::size_t nodes, Library const& library);
 
 // The NVLS graph of one node: how many heads, and the rate of each. Without channels where no rate fits.
 Graph search_nvls(Topology const& topology, bool several_nodes, Library const& library);

@@ -70,7 +70,7 @@ class NcclPlan {
   void decide() {
     Communicator communicator{collective_.among.size(), nodes_.size(), per_node(), {}, {}, 0};
     communicator.ring = search_rings(topology_, several(), library_);
-    communicator.tree_rate = tree_rate(communicator.ring, topology_, several(), library_);
+    communicator.tree_rate = tree_rate(communicator.ring, topology_, nodes_.size(), library_);
     if (topology_.has_nvswitch()) communicator.nvls = search_nvls(topology_, several(), library_);
     auto const all = cells(collective_.op, communicator, topology_, library_, environment_);
     auto const cell = cheapest(all, bytes(), communicator, collective_.op);
