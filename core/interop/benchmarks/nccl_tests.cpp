@@ -7,6 +7,7 @@
 #include <cmath>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "core/interop/benchmarks/benchmark_builder.hpp"
 #include "core/machine/library_variables.hpp"
@@ -69,6 +70,15 @@ struct Rank {
   friend bool operator==(Rank const&, Rank const&) = default;
 };
 
+// By what the bus bandwidth of a program is larger than its algorithm bandwidth (nccl-tests, doc/PERFORMANCE.md); 1
+// where the number of ranks does not change it.
+double bus_factor(std::string_view program, std::size_t ranks) {
+  auto const n = static_cast<double>(ranks);
+  if (program == "all_reduce") return 2 * (n - 1) / n;
+  if (program == "all_gather" || program == "reduce_scatter" || program == "alltoall") return (n - 1) / n;
+  return 1;
+}
+
 // One row: what both forms of the output have.
 struct Row {
   std::size_t bytes = 0;
@@ -105,7 +115,10 @@ class NcclTestsReader {
 
   void read_line(BenchmarkLine const& line) {
     if (line.has("NCCL INFO")) return read_info(line);
-    if (auto const name = program_in(line.text); !name.empty() && given_.empty()) program_ = name;
+    if (auto const name = program_in(line.text); !name.empty() && given_.empty() && name != program_) {
+      end_table();
+      program_ = name;
+    }
     if (line.starts_with("#"))
       read_comment(line);
     else if (line.words.size() >= 6 && index_in(line.words[0].text) && index_in(line.words[1].text))
@@ -136,7 +149,10 @@ class NcclTestsReader {
 
   void read_comment(BenchmarkLine const& line) {
     auto const& words = line.words;
-    if (line.has("Using devices")) ranks_.clear();
+    if (line.has("Using devices")) {
+      end_table();
+      ranks_.clear();
+    }
     if (auto const at = line.text.find("nccl-library="); at != std::string_view::npos)
       read_version_number(line.text.substr(at + std::string_view("nccl-library=").size()));
     if (auto const at = line.text.find("NCCL version "); at != std::string_view::npos)
@@ -157,6 +173,8 @@ class NcclTestsReader {
   }
 
   void add_rank(Rank const& rank, std::string_view product, int line, int column) {
+    end_table();
+    if (std::exchange(ranks_are_assumed_, false)) ranks_.clear();
     ranks_.push_back(rank);
     if (is_other_product(product) && !stopped_) {
       auto const gpus = machine_.all(PciKind::Gpu);
@@ -225,6 +243,9 @@ class NcclTestsReader {
     for (std::size_t i = 0; i < words.size(); ++i)
       if (words[i].text == "time" || words[i].text == "cputime") times.push_back(i);
     if (times.empty()) return;
+    end_table();  // the one before
+    has_header_ = true;
+    if (std::exchange(ranks_are_assumed_, false)) ranks_.clear();
     columns_ = times.size() > 1 ? times[1] - times[0] : words.size() - times[0];
     has_root_ = std::any_of(words.begin(), words.end(), [](Word const& word) { return word.text == "root"; });
   }
@@ -241,7 +262,9 @@ class NcclTestsReader {
       if (is_reduction(words[at].text)) row.redop = words[at].text;
       ++at;
     }
-    if (has_root_ && at < words.size() && words[at].text.find('.') == std::string_view::npos) {
+    // Without its header: each half has four columns, so an odd number of words begins with the root.
+    bool const has_root = has_header_ ? has_root_ : (words.size() - at) % 2 == 1;
+    if (has_root && at < words.size() && words[at].text.find('.') == std::string_view::npos) {
       auto const root = number_in(words[at].text);
       if (root && *root >= -1) row.root = static_cast<int>(*root);
       ++at;
@@ -257,7 +280,7 @@ class NcclTestsReader {
     row.column = words[from].column;
     if (!row.time_us)
       return builder_.fail(line.number, words[from].column, fmt::format("'{}': expected a time", words[from].text));
-    add(row);
+    if (row.bytes > 0) rows_.push_back(row);
   }
 
   // ---------------------------------------------------------------------------------------------------------- JSON
@@ -313,7 +336,7 @@ class NcclTestsReader {
       row.bus = number_in(text_of(*half, "bus_bw"));
     }
     if (!row.time_us) return builder_.fail(row.line, row.column, "a result without a time");
-    add(row);
+    if (row.bytes > 0) rows_.push_back(row);
   }
 
   // --------------------------------------------------------------------------------------------------------- rows
@@ -333,19 +356,64 @@ class NcclTestsReader {
     return {};
   }
 
-  void add(Row const& row) {
-    if (row.bytes == 0) return;
-    auto const program = program_of(row);
+  // How many ranks there were by the bandwidths of a row, whose program may be unknown. They are printed with two
+  // decimals at best: as many as are listed, or all of the machine, where that fits. nullopt: the row does not tell.
+  std::optional<std::size_t> ranks_shown(std::string_view program, Row const& row, std::size_t listed) const {
+    if (!row.bus || !row.algorithm || *row.algorithm <= 0) return std::nullopt;
+    auto const factor = *row.bus / *row.algorithm;
+    if (program.empty()) {
+      if (row.redop.empty() || row.root.value_or(-1) >= 0 || std::abs(factor - 1) < 0.02) return std::nullopt;
+      program = factor > 1 ? "all_reduce" : "reduce_scatter";
+    }
+    auto const most = bus_factor(program, 1'000'000);
+    if (factor >= most || bus_factor(program, 2) == bus_factor(program, 3)) return std::nullopt;
+    auto const fits = [&](std::size_t ranks, double decimals) {
+      return ranks > 1 && std::abs(bus_factor(program, ranks) - factor) <= decimals * (1 + factor) / *row.algorithm;
+    };
+    if (fits(listed, 0.05)) return listed;
+    if (auto const all = machine_.all(PciKind::Gpu).size(); fits(all, 0.005)) return all;
+    auto const ranks = static_cast<std::size_t>(std::round(most / (most - factor)));
+    if (fits(ranks, 0.005) && fits(ranks + 1, 0.005)) return std::nullopt;
+    return ranks;
+  }
+
+  // Adds the rows of a table, once all are known. A list of ranks may be missing or cut: then bandwidths tell how many
+  // there were, and they are taken for the machine's first GPUs.
+  void end_table() {
+    auto const rows = std::exchange(rows_, {});
+    if (rows.empty() || stopped_) return;
+    auto const slower = [](Row const& a, Row const& b) { return a.bus.value_or(0) < b.bus.value_or(0); };
+    auto const& fastest = *std::max_element(rows.begin(), rows.end(), slower);
+    auto const gpus = machine_.all(PciKind::Gpu).size();
+    auto const listed = ranks_are_assumed_ ? 0 : ranks_.size();
+    auto const shown = ranks_shown(program_, fastest, listed);
+    if (shown ? listed != *shown : listed < 2) {
+      auto const count = shown.value_or(listed == 0 ? gpus : 1);
+      if (count < 2 || count > gpus) {
+        stopped_ = true;
+        return builder_.fail(
+            fastest.line, fastest.column,
+            count < 2 ? std::string("the lines '# Rank N ... device D' of at least two ranks must come first")
+                      : fmt::format("busbw and algbw differ as with {} ranks, and {} has {} GPUs", count, machine_.name,
+                                    gpus));
+      }
+      ranks_.assign(count, {});
+      ranks_are_assumed_ = true;
+      builder_.note(fmt::format(
+          "{} listed; taken for {} of the {} GPUs{}",
+          listed == 0 ? std::string("no ranks are") : fmt::format("{} rank{}", listed, listed == 1 ? " is" : "s are"),
+          count, gpus, shown ? ", as busbw and algbw say" : ""));
+    }
+    auto const program = program_of(fastest);
     if (program.empty()) {
       stopped_ = true;
-      return builder_.fail(row.line, row.column,
+      return builder_.fail(fastest.line, fastest.column,
                            "nothing here says which test it was; say it: --collective OP, or --sendrecv");
     }
-    if (ranks_.size() < 2) {
-      stopped_ = true;
-      return builder_.fail(row.line, row.column,
-                           "the lines '# Rank N ... device D' of at least two ranks must come first");
-    }
+    for (auto const& row : rows) add(row, program);
+  }
+
+  void add(Row const& row, std::string_view program) {
     auto const bytes = Bytes(static_cast<std::int64_t>(row.bytes));
     auto const time = *row.time_us * 1e-6;
     if (program == kSendrecv) return add_sendrecv(bytes, time, row);
@@ -361,7 +429,7 @@ class NcclTestsReader {
     collective.op = *op;
     collective.library = library_;
     collective.figure = CollectiveFigure::Time;
-    for (auto const& rank : ranks_) collective.among.push_back(place(rank, row));
+    for (std::size_t rank = 0; rank < ranks_.size(); ++rank) collective.among.push_back(place(rank, row));
     for (auto const& [name, value] : variables_) like.settings.push_back({"library.env." + name, value});
     like.name = fmt::format("{}-{}", to_string(*op), ranks_.size());
     std::replace(like.name.begin(), like.name.end(), '_', '-');
@@ -395,7 +463,7 @@ class NcclTestsReader {
   void add_sendrecv(Bytes bytes, double value, Row const& row) {
     std::vector<MeasuredFlow> flows;
     for (std::size_t i = 0; i < ranks_.size(); ++i)
-      flows.push_back({place(ranks_[i], row), place(ranks_[(i + 1) % ranks_.size()], row)});
+      flows.push_back({place(i, row), place((i + 1) % ranks_.size(), row)});
     MeasuredSeries like;
     like.quantity = MeasuredQuantity::Makespan;
     like.op = Op::Write;
@@ -405,13 +473,16 @@ class NcclTestsReader {
   }
 
   void finish() {
+    end_table();
     add_pending();
     for (auto const& [program, rows] : skipped_)
       builder_.note(
           fmt::format("{} row{} of {}_perf: what NCCL does for it is not known", rows, rows == 1 ? "" : "s", program));
   }
 
-  std::string place(Rank const& rank, Row const& row) {
+  std::string place(std::size_t index, Row const& row) {
+    if (ranks_are_assumed_) return builder_.gpu_of_rank(index, row.line, row.column);
+    auto const& rank = ranks_[index];
     std::vector<std::string> hosts;
     for (auto const& known : ranks_)
       if (std::find(hosts.begin(), hosts.end(), known.host) == hosts.end()) hosts.push_back(known.host);
@@ -426,9 +497,11 @@ class NcclTestsReader {
   std::string_view given_;  // by an option
   std::string program_;     // of the rows that follow; empty: not said
   Library library_;
-  bool version_known_ = false, stopped_ = false, has_root_ = false;
+  bool version_known_ = false, stopped_ = false, has_header_ = false, has_root_ = false;
   std::size_t columns_ = 4;
   std::vector<Rank> ranks_;
+  bool ranks_are_assumed_ = false;
+  std::vector<Row> rows_;  // of a table that has not ended
   std::map<std::string, std::string> variables_;
   struct Pending {
     MeasuredSeries like;

@@ -413,6 +413,45 @@ TEST(NcclTests, OldColumnsHaveNoRootAndBlankRedops) {
   EXPECT_NEAR(m.series.at(0).points.at(0).value, 110.5e-6, 1e-12);
 }
 
+// People often paste rows without what stands above them. Of n ranks busbw is 2 (n - 1) / n times algbw.
+TEST(NcclTests, WithoutAListOfRanksBandwidthsTellTheirNumber) {
+  std::string const beginning =
+      "# nThread 1 nGpus 8\n  1073741824     268435456     float     sum      -1   4000.0  268.44  ";
+  auto const m = read(Benchmark::NcclTests,
+                      "           8             2     float     sum      -1     9.00    0.00    0.00      0\n" +
+                          beginning + "469.76      0   4001.0  268.37  469.65      0\n" +
+                          "           8             2     float     sum      -1     9.00    0.00    0.00      0\n",
+                      "hgx-h100");
+  auto const large = series_of(m, "all-reduce-8");
+  ASSERT_TRUE(large.collective);
+  EXPECT_EQ(large.collective->op, CollectiveOp::AllReduce);
+  EXPECT_EQ(large.collective->among.size(), 8U);
+  EXPECT_THAT(m.notes, testing::Contains("no ranks are listed; taken for 8 of the 8 GPUs, as busbw and algbw say"));
+  EXPECT_EQ(
+      series_of(read(Benchmark::NcclTests, beginning + "402.66      0\n", "hgx-h100"), "all-reduce-4").points.size(),
+      1U);
+  EXPECT_THAT(problem_of(Benchmark::NcclTests, beginning + "503.32      0\n", "hgx-h100"),
+              HasSubstr("busbw and algbw differ as with 16 ranks, and hgx-h100 has 8 GPUs"));
+}
+
+TEST(NcclTests, AListOfRanksThatBandwidthsContradictIsCut) {
+  auto const m = read(Benchmark::NcclTests,
+                      kRanks + "  1073741824     268435456     float     sum      -1   4000.0  268.44  503.32      0\n",
+                      "hgx-h100-2");
+  EXPECT_EQ(series_of(m, "all-reduce-16").collective->among.size(), 16U);
+  EXPECT_THAT(m.notes, testing::Contains("2 ranks are listed; taken for 16 of the 16 GPUs, as busbw and algbw say"));
+}
+
+TEST(NcclTests, WithoutAListOfRanksACollectiveWithoutAFactorIsOfAllGpus) {
+  BenchmarkOptions options;
+  options.collective = CollectiveOp::Broadcast;
+  auto const m = read(Benchmark::NcclTests,
+                      "# nThread 1 nGpus 16\n"
+                      "  1073741824     268435456     float    none       0   4000.0  268.44  268.44      0\n",
+                      "hgx-h100-2", options);
+  EXPECT_EQ(series_of(m, "broadcast-16").collective->among.back(), "node1/gpu7");
+}
+
 TEST(NcclTests, AnotherGpuIsAnotherMachine) {
   EXPECT_THAT(problem_of(Benchmark::NcclTests, "# Collective test starting: all_reduce_perf\n" + kRanks, "dgx-a100"),
               HasSubstr("this ran on 'NVIDIA H100 80GB HBM3', and the GPUs of dgx-a100 are"));

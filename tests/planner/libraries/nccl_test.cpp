@@ -90,6 +90,26 @@ INSTANTIATE_TEST_SUITE_P(All, SearchOf,
                              Expected{"l40s_two_amd_sockets", "l40s-x8", 8, false, 30, {}, 1, 15, "SYS"}),
                          [](auto const& chosen) { return chosen.param.name; });
 
+// search.cc, second pass: between two nodes trees get more within a node, step by step, while that is below twice what
+// they carry to the NIC. AWS's p4d: two GPUs share 100 Gb/s, NVLink has room.
+TEST(Search, TreesBetweenTwoNodesCarryMoreWithinANode) {
+  auto const machine = machine_with("hgx-h100-2", {});
+  Library const library{LibraryKind::Nccl, 2, 23};
+  Topology const topology(machine, gpus_of(machine, 8), library, machine.library_environment);
+  auto const p4d = bundled().machine_from(
+      SourceText::from_memory("two.yaml",
+                              "lanewise: cluster/1\ncluster: two\nnodes: [{machine: p4d, count: 2}]\n"
+                              "fabric: {kind: single_switch}\n"));
+  Topology const slow(p4d, gpus_of(p4d, 8), library, p4d.library_environment);
+  auto const rings = search_rings(slow, true, library);
+  EXPECT_EQ(rings.rate, 12);
+  EXPECT_EQ(tree_rate(rings, slow, 2, library), 24);
+  EXPECT_EQ(tree_rate(rings, slow, 3, library), 12);
+  // NVLink has no room for eight channels of the next speed.
+  auto const fast = search_rings(topology, true, library);
+  EXPECT_EQ(tree_rate(fast, topology, 2, library), fast.rate);
+}
+
 // Own log, 2 x H100, NCCL 2.28.3, NVLS off: "AllReduce | 8.0/61.1 | 16.5/180.6 | 16.4/232.2 | 7.8/141.0 | ...".
 TEST(Tuning, IsTheTableThatNcclPrints) {
   auto const machine = machine_with("h100x2-vm", {"library.env.NCCL_NVLS_ENABLE=0"});
