@@ -9,7 +9,7 @@
 namespace lanewise {
 namespace {
 
-constexpr int kOrders = 9;
+constexpr int kSampledOrders = 9;
 // Larger sets would take longer to run nine times than all else that is explained.
 constexpr std::size_t kLargestSet = 1024;
 
@@ -37,13 +37,13 @@ std::optional<UnorderedRuns> run_unordered(Plan const& plan, Model const& model,
   auto const runner = executor(model);
   std::mt19937 random(1);
   std::vector<Seconds> takes;
-  for (int i = 0; i < kOrders; ++i) {
+  for (int i = 0; i < kSampledOrders; ++i) {
     std::shuffle(any.steps.begin(), any.steps.end(), random);
     takes.push_back(runner->run(any).makespan);
   }
   auto const [fastest, slowest] = std::minmax_element(takes.begin(), takes.end());
-  return UnorderedRuns{std::accumulate(takes.begin(), takes.end(), Seconds(0)) / static_cast<double>(kOrders), *fastest,
-                       *slowest};
+  return UnorderedRuns{std::accumulate(takes.begin(), takes.end(), Seconds(0)) / static_cast<double>(kSampledOrders),
+                       *fastest, *slowest};
 }
 
 }  // namespace lanewise

@@ -79,7 +79,7 @@ MapSpec const& together_spec() {
   return spec;
 }
 
-MapSpec const& collective_spec() {
+MapSpec const& measured_collective_spec() {
   static MapSpec const spec{
       "collective",
       {{.name = "op", .type = ValueType::Word, .doc = "what it does", .required = true, .words = collective_op_names()},
@@ -179,7 +179,7 @@ MapSpec const& series_spec() {
        {.name = "collective",
         .type = ValueType::Map,
         .doc = "a collective that a library ran, over sizes",
-        .map = &collective_spec()}}};
+        .map = &measured_collective_spec()}}};
   return spec;
 }
 

@@ -7,7 +7,7 @@ namespace {
 
 // Offsets and bits as in core/interop/host/pci_config.cpp: PCI Express Base Specification 5.0, 7.5.1, 7.5.3, 7.7.11.
 constexpr std::size_t kBytes = 4096, kHeader = 64;
-constexpr std::size_t kExpress = 0x40, kAcs = 0x100;
+constexpr std::size_t kExpressOffset = 0x40, kAcsOffset = 0x100;
 
 class ConfigWriter {
  public:
@@ -55,17 +55,17 @@ std::string config_space(ExportedIds const& ids, ExportedPort port, std::optiona
   config.word(0x06, 0x10);  // has capabilities
   config.word(0x0a, ids.class_code >> 8U);
   if (port != ExportedPort::Endpoint) config.word(0x0e, 0x01);  // header of a bridge
-  config.word(0x34, kExpress);
-  config.word(kExpress, 0x10);
-  config.word(kExpress + 0x02, port_code(port) << 4U | 2U);
-  config.word(kExpress + 0x08, 0x2130);  // MPS 256 B, MRRS 512 B, relaxed ordering, extended tags
-  if (max_link) config.double_word(kExpress + 0x0c, link_bits(*max_link));
-  if (link) config.word(kExpress + 0x12, link_bits(*link));
+  config.word(0x34, kExpressOffset);
+  config.word(kExpressOffset, 0x10);
+  config.word(kExpressOffset + 0x02, port_code(port) << 4U | 2U);
+  config.word(kExpressOffset + 0x08, 0x2130);  // MPS 256 B, MRRS 512 B, relaxed ordering, extended tags
+  if (max_link) config.double_word(kExpressOffset + 0x0c, link_bits(*max_link));
+  if (link) config.word(kExpressOffset + 0x12, link_bits(*link));
   if (acs && !acs->known) return config.take(kHeader);
   if (acs) {
-    config.double_word(kAcs, 0x0001000d);
-    config.word(kAcs + 0x04, 0x5f);
-    config.word(kAcs + 0x06, acs->bits);
+    config.double_word(kAcsOffset, 0x0001000d);
+    config.word(kAcsOffset + 0x04, 0x5f);
+    config.word(kAcsOffset + 0x06, acs->bits);
   }
   return config.take(kBytes);
 }

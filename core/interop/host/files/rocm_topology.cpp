@@ -16,7 +16,6 @@
 namespace lanewise {
 namespace {
 
-using Json = nlohmann::json;
 constexpr int kMaxRocmGpus = 256;
 
 std::optional<int> number(std::string_view text) {
@@ -148,9 +147,9 @@ class Topology {
 };
 
 // Tables below headings; each has a row of labels above it and a label before each row.
-class TextReader {
+class RocmTextReader {
  public:
-  TextReader(SourceText const& source, Topology& topology) : source_(source), topology_(topology) {}
+  RocmTextReader(SourceText const& source, Topology& topology) : source_(source), topology_(topology) {}
 
   void read() {
     for (int i = 1; i <= source_.line_count(); ++i) {
@@ -203,17 +202,17 @@ class TextReader {
   std::vector<std::string> columns_;
 };
 
-std::string text_of(Json const& value) {
+std::string text_of(nlohmann::json const& value) {
   if (value.is_string()) return value.get<std::string>();
   return value.is_number_integer() ? std::to_string(value.get<long long>()) : std::string();
 }
-std::string field(Json const& object, char const* name) {
+std::string field(nlohmann::json const& object, char const* name) {
   auto const at = object.find(name);
   return at == object.end() ? std::string() : text_of(*at);
 }
 
 // amd-smi: a list of GPUs, each with a list of links.
-void read_amd_smi(Json const& gpus, Topology& topology) {
+void read_amd_smi(nlohmann::json const& gpus, Topology& topology) {
   for (auto const& gpu : gpus) {
     if (!gpu.is_object() || !gpu.contains("links") || !gpu["links"].is_array()) continue;
     auto const from = field(gpu, "bdf");
@@ -226,7 +225,7 @@ void read_amd_smi(Json const& gpus, Topology& topology) {
 }
 
 // rocm-smi: "(Topology) Link type between DRM devices 0 and 1": "XGMI" in "system"; NUMA nodes in "card0".
-void read_rocm_smi(Json const& root, Topology& topology) {
+void read_rocm_smi(nlohmann::json const& root, Topology& topology) {
   for (auto const& [card, entries] : root.items()) {
     if (!entries.is_object()) continue;
     for (auto const& [key, value] : entries.items()) {
@@ -259,15 +258,16 @@ HostFacts read_rocm_topology(SourceText const& source) {
   Topology topology;
   auto const& text = source.text();
   auto const start = text.find_first_of("{[");
-  auto const json = start == std::string::npos || text.find('"') == std::string::npos
-                        ? Json(Json::value_t::discarded)
-                        : Json::parse(text.begin() + static_cast<std::ptrdiff_t>(start), text.end(), nullptr, false);
+  auto const json =
+      start == std::string::npos || text.find('"') == std::string::npos
+          ? nlohmann::json(nlohmann::json::value_t::discarded)
+          : nlohmann::json::parse(text.begin() + static_cast<std::ptrdiff_t>(start), text.end(), nullptr, false);
   if (json.is_array())
     read_amd_smi(json, topology);
   else if (json.is_object())
     read_rocm_smi(json, topology);
   else
-    TextReader(source, topology).read();
+    RocmTextReader(source, topology).read();
   if (!topology.says_something())
     throw InputError(
         fmt::format("{}: no table of the types of links between GPUs, as 'rocm-smi --showtopo' and "
