@@ -64,6 +64,14 @@ std::string_view program_in(std::string_view text) {
   return {};
 }
 
+// The rank that the data comes from or goes to, -1 for none; nullopt for what is no such number.
+std::optional<int> root_in(std::string_view word) {
+  if (word == "-1") return -1;
+  constexpr std::size_t kMaxRank = 1'000'000;
+  auto const rank = index_in(word);
+  return rank && *rank <= kMaxRank ? std::optional(static_cast<int>(*rank)) : std::nullopt;
+}
+
 struct Rank {
   std::string host;
   std::size_t device = 0;
@@ -265,8 +273,7 @@ class NcclTestsReader {
     // Without its header: each half has four columns, so an odd number of words begins with the root.
     bool const has_root = has_header_ ? has_root_ : (words.size() - at) % 2 == 1;
     if (has_root && at < words.size() && words[at].text.find('.') == std::string_view::npos) {
-      auto const root = number_in(words[at].text);
-      if (root && *root >= -1) row.root = static_cast<int>(*root);
+      row.root = root_in(words[at].text);
       ++at;
     }
     if (at + 2 >= words.size()) return builder_.fail(line.number, words[0].column, "this row is cut off");
@@ -324,7 +331,7 @@ class NcclTestsReader {
     Row row;
     row.bytes = index_in(text_of(result, "size")).value_or(0);
     if (is_reduction(text_of(result, "redop"))) row.redop = text_of(result, "redop");
-    if (auto const root = number_in(text_of(result, "root"))) row.root = static_cast<int>(*root);
+    row.root = root_in(text_of(result, "root"));
     row.line = result.line;
     row.column = result.column;
     for (auto const* side : {"out_of_place", "in_place"}) {
@@ -373,7 +380,7 @@ class NcclTestsReader {
     if (fits(listed, 0.05)) return listed;
     if (auto const all = machine_.all(PciKind::Gpu).size(); fits(all, 0.005)) return all;
     auto const ranks = static_cast<std::size_t>(std::round(most / (most - factor)));
-    if (fits(ranks, 0.005) && fits(ranks + 1, 0.005)) return std::nullopt;
+    if (ranks < 2 || (fits(ranks, 0.005) && fits(ranks + 1, 0.005))) return std::nullopt;
     return ranks;
   }
 

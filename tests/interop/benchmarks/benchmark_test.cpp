@@ -452,6 +452,25 @@ TEST(NcclTests, WithoutAListOfRanksACollectiveWithoutAFactorIsOfAllGpus) {
   EXPECT_EQ(series_of(m, "broadcast-16").collective->among.back(), "node1/gpu7");
 }
 
+// Found by fuzzing: more than an integer holds.
+TEST(NcclTests, ARootThatIsNoRankIsNone) {
+  auto const m = read(Benchmark::NcclTests,
+                      "# Collective test starting: broadcast_perf\n" + kRanks +
+                          "    33554432       8388608     float    none   3e216    110.5  303.7  303.7      0\n"
+                          "    67108864      16777216     float    none   5555555550    220.5  304.3  304.3      0\n",
+                      "hgx-h100");
+  EXPECT_EQ(series_of(m, "broadcast-2").points.size(), 2U);
+}
+
+// Found by fuzzing: these bandwidths are those of no number of ranks.
+TEST(NcclTests, ANegativeBandwidthTellsNoRanks) {
+  auto const m = read(Benchmark::NcclTests,
+                      "# nThread 1 nGpus 8\n# Collective test starting: all_gather_perf\n"
+                      "    33554432       8388608     float    none      -1    110.5  303.7  -1300.9      0\n",
+                      "hgx-h100");
+  EXPECT_EQ(series_of(m, "all-gather-8").points.size(), 1U);
+}
+
 TEST(NcclTests, AnotherGpuIsAnotherMachine) {
   EXPECT_THAT(problem_of(Benchmark::NcclTests, "# Collective test starting: all_reduce_perf\n" + kRanks, "dgx-a100"),
               HasSubstr("this ran on 'NVIDIA H100 80GB HBM3', and the GPUs of dgx-a100 are"));
