@@ -11,6 +11,7 @@
 
 #include "core/interop/benchmarks/benchmark_builder.hpp"
 #include "core/machine/library_variables.hpp"
+#include "core/planner/libraries/steps/link_shares.hpp"
 #include "core/units/statistics.hpp"
 #include "lanewise/machine/setting.hpp"
 
@@ -78,15 +79,6 @@ struct Rank {
   friend bool operator==(Rank const&, Rank const&) = default;
 };
 
-// By what the bus bandwidth of a program is larger than its algorithm bandwidth (nccl-tests, doc/PERFORMANCE.md); 1
-// where the number of ranks does not change it.
-double bus_factor(std::string_view program, std::size_t ranks) {
-  auto const n = static_cast<double>(ranks);
-  if (program == "all_reduce") return 2 * (n - 1) / n;
-  if (program == "all_gather" || program == "reduce_scatter" || program == "alltoall") return (n - 1) / n;
-  return 1;
-}
-
 // One row: what both forms of the output have.
 struct Row {
   std::size_t bytes = 0;
@@ -123,11 +115,11 @@ class NcclTestsReader {
 
   void read_line(BenchmarkLine const& line) {
     if (line.has("NCCL INFO")) return read_info(line);
-    if (auto const name = program_in(line.text); !name.empty() && given_.empty() && name != program_) {
-      end_table();
-      program_ = name;
-    }
-    if (line.starts_with("#"))
+    auto const name = given_.empty() ? program_in(line.text) : std::string_view();
+    bool const is_comment = line.starts_with("#");
+    if (is_comment || !name.empty()) end_table();
+    if (!name.empty()) program_ = name;
+    if (is_comment)
       read_comment(line);
     else if (line.words.size() >= 6 && index_in(line.words[0].text) && index_in(line.words[1].text))
       read_row(line);
@@ -157,10 +149,7 @@ class NcclTestsReader {
 
   void read_comment(BenchmarkLine const& line) {
     auto const& words = line.words;
-    if (line.has("Using devices")) {
-      end_table();
-      ranks_.clear();
-    }
+    if (line.has("Using devices")) ranks_.clear();
     if (auto const at = line.text.find("nccl-library="); at != std::string_view::npos)
       read_version_number(line.text.substr(at + std::string_view("nccl-library=").size()));
     if (auto const at = line.text.find("NCCL version "); at != std::string_view::npos)
@@ -181,8 +170,6 @@ class NcclTestsReader {
   }
 
   void add_rank(Rank const& rank, std::string_view product, int line, int column) {
-    end_table();
-    if (std::exchange(ranks_are_assumed_, false)) ranks_.clear();
     ranks_.push_back(rank);
     if (is_other_product(product) && !stopped_) {
       auto const gpus = machine_.all(PciKind::Gpu);
@@ -251,9 +238,7 @@ class NcclTestsReader {
     for (std::size_t i = 0; i < words.size(); ++i)
       if (words[i].text == "time" || words[i].text == "cputime") times.push_back(i);
     if (times.empty()) return;
-    end_table();  // the one before
     has_header_ = true;
-    if (std::exchange(ranks_are_assumed_, false)) ranks_.clear();
     columns_ = times.size() > 1 ? times[1] - times[0] : words.size() - times[0];
     has_root_ = std::any_of(words.begin(), words.end(), [](Word const& word) { return word.text == "root"; });
   }
@@ -351,49 +336,55 @@ class NcclTestsReader {
   // What the row is of: as the output or the command line says, else as its columns tell. Empty: they do not.
   std::string_view program_of(Row const& row) const {
     if (!program_.empty()) return program_;
-    auto const n = static_cast<double>(ranks_.size());
+    auto const n = ranks_.size();
     bool const rooted = row.root && *row.root >= 0;
     if (rooted) return row.redop.empty() ? "broadcast" : "reduce";
     if (row.redop.empty() || !row.bus || !row.algorithm || *row.algorithm <= 0) return {};
     auto const factor = *row.bus / *row.algorithm;
-    auto const is = [&](double expected) { return std::abs(factor / expected - 1) < 0.02; };
+    auto const is_of = [&](CollectiveOp op) { return std::abs(factor / passes_of(op, n) - 1) < 0.02; };
     // Of two ranks an all_reduce has the factor of sendrecv.
-    if (n > 2 && is(2 * (n - 1) / n)) return "all_reduce";
-    if (n > 1 && is((n - 1) / n)) return "reduce_scatter";
+    if (n > 2 && is_of(CollectiveOp::AllReduce)) return "all_reduce";
+    if (n > 1 && is_of(CollectiveOp::ReduceScatter)) return "reduce_scatter";
     return {};
   }
 
-  // How many ranks there were by the bandwidths of a row, whose program may be unknown. They are printed with two
-  // decimals at best: as many as are listed, or all of the machine, where that fits. nullopt: the row does not tell.
-  std::optional<std::size_t> ranks_shown(std::string_view program, Row const& row, std::size_t listed) const {
+  // How many ranks there were by the bandwidths of a row, whose program may be unknown: busbw is algbw times what
+  // passes a hop of a ring. They are printed with two decimals at best: as many as are listed, or all of the machine,
+  // where that fits. nullopt: the row does not tell.
+  std::optional<std::size_t> ranks_shown(Row const& row) const {
     if (!row.bus || !row.algorithm || *row.algorithm <= 0) return std::nullopt;
     auto const factor = *row.bus / *row.algorithm;
-    if (program.empty()) {
+    auto op = factor > 1 ? CollectiveOp::AllReduce : CollectiveOp::ReduceScatter;
+    if (program_.empty()) {
       if (row.redop.empty() || row.root.value_or(-1) >= 0 || std::abs(factor - 1) < 0.02) return std::nullopt;
-      program = factor > 1 ? "all_reduce" : "reduce_scatter";
+    } else {
+      auto const* program = program_named(program_);
+      if (!program->op || program->op == CollectiveOp::Broadcast) return std::nullopt;
+      op = *program->op;
     }
-    auto const most = bus_factor(program, 1'000'000);
-    if (factor >= most || bus_factor(program, 2) == bus_factor(program, 3)) return std::nullopt;
+    auto const most = 2 * passes_of(op, 2);  // of ever more ranks
+    if (factor >= most) return std::nullopt;
     auto const fits = [&](std::size_t ranks, double decimals) {
-      return ranks > 1 && std::abs(bus_factor(program, ranks) - factor) <= decimals * (1 + factor) / *row.algorithm;
+      return ranks > 1 && std::abs(passes_of(op, ranks) - factor) <= decimals * (1 + factor) / *row.algorithm;
     };
-    if (fits(listed, 0.05)) return listed;
+    if (fits(ranks_.size(), 0.05)) return ranks_.size();
     if (auto const all = machine_.all(PciKind::Gpu).size(); fits(all, 0.005)) return all;
     auto const ranks = static_cast<std::size_t>(std::round(most / (most - factor)));
     if (ranks < 2 || (fits(ranks, 0.005) && fits(ranks + 1, 0.005))) return std::nullopt;
     return ranks;
   }
 
-  // Adds the rows of a table, once all are known. A list of ranks may be missing or cut: then bandwidths tell how many
-  // there were, and they are taken for the machine's first GPUs.
+  // Adds the rows of a table, once all are known: what follows them, as the version of another run, is not theirs. A
+  // list of ranks may be missing or cut: then bandwidths tell how many there were, and they are taken for the machine's
+  // first GPUs.
   void end_table() {
     auto const rows = std::exchange(rows_, {});
     if (rows.empty() || stopped_) return;
     auto const slower = [](Row const& a, Row const& b) { return a.bus.value_or(0) < b.bus.value_or(0); };
     auto const& fastest = *std::max_element(rows.begin(), rows.end(), slower);
     auto const gpus = machine_.all(PciKind::Gpu).size();
-    auto const listed = ranks_are_assumed_ ? 0 : ranks_.size();
-    auto const shown = ranks_shown(program_, fastest, listed);
+    auto const listed = ranks_.size();
+    auto const shown = ranks_shown(fastest);
     if (shown ? listed != *shown : listed < 2) {
       auto const count = shown.value_or(listed == 0 ? gpus : 1);
       if (count < 2 || count > gpus) {
@@ -418,6 +409,7 @@ class NcclTestsReader {
                            "nothing here says which test it was; say it: --collective OP, or --sendrecv");
     }
     for (auto const& row : rows) add(row, program);
+    if (std::exchange(ranks_are_assumed_, false)) ranks_.clear();
   }
 
   void add(Row const& row, std::string_view program) {

@@ -418,8 +418,7 @@ TEST(NcclTests, WithoutAListOfRanksBandwidthsTellTheirNumber) {
   std::string const beginning =
       "# nThread 1 nGpus 8\n  1073741824     268435456     float     sum      -1   4000.0  268.44  ";
   auto const m = read(Benchmark::NcclTests,
-                      "           8             2     float     sum      -1     9.00    0.00    0.00      0\n" +
-                          beginning + "469.76      0   4001.0  268.37  469.65      0\n" +
+                      beginning + "469.76      0   4001.0  268.37  469.65      0\n" +
                           "           8             2     float     sum      -1     9.00    0.00    0.00      0\n",
                       "hgx-h100");
   auto const large = series_of(m, "all-reduce-8");
@@ -450,6 +449,19 @@ TEST(NcclTests, WithoutAListOfRanksACollectiveWithoutAFactorIsOfAllGpus) {
                       "  1073741824     268435456     float    none       0   4000.0  268.44  268.44      0\n",
                       "hgx-h100-2", options);
   EXPECT_EQ(series_of(m, "broadcast-16").collective->among.back(), "node1/gpu7");
+}
+
+TEST(NcclTests, TheVersionOfALaterRunIsNotThatOfAnEarlierOne) {
+  std::string const row =
+      "    33554432       4194304     float    none      -1    110.5  303.7  151.8      0    111.5  300.9  150.4      "
+      "0\n";
+  auto const run = [&](std::string const& version, std::string const& name) {
+    return "# nccl-tests version 2.19.6 nccl-headers=" + version + " nccl-library=" + version +
+           "\n# Collective test starting: " + name + "_perf\n# Using devices\n" + kRanks + row;
+  };
+  auto const m = read(Benchmark::NcclTests, run("22102", "all_gather") + run("22809", "reduce_scatter"), "hgx-h100");
+  EXPECT_EQ(series_of(m, "all-gather-2").collective->library, (Library{LibraryKind::Nccl, 2, 21}));
+  EXPECT_EQ(series_of(m, "reduce-scatter-2").collective->library, (Library{LibraryKind::Nccl, 2, 28}));
 }
 
 // Found by fuzzing: more than an integer holds.
