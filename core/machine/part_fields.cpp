@@ -216,6 +216,8 @@ std::vector<PartField> nic_fields() {
   f.push_back(scalar("rate", "one port on the wire, one direction", LANEWISE_MEMBER(nic.rate)));
   f.push_back(positive("mtu", "path MTU", LANEWISE_MEMBER(nic.mtu)));
   f.push_back(scalar("wire_latency", "one way, port to port, without switches", LANEWISE_MEMBER(nic.wire_latency)));
+  f.push_back(scalar("plugin_latency", "a message between nodes, as the adapter's network plugin tells NCCL",
+                     LANEWISE_MEMBER(nic.plugin_latency)));
   f.push_back(scalar("message_rate", "messages per second", LANEWISE_MEMBER(nic.message_rate)));
   f.push_back(scalar("read_bandwidth", "RDMA read over one path, where slower than writes",
                      LANEWISE_MEMBER(nic.read_bandwidth)));

@@ -131,6 +131,7 @@ struct NicFigures {
   std::optional<double> payload_efficiency;            // payload over bytes on the wire; absent: by packet and headers
   std::optional<Seconds> socket_latency;               // one end of a message through the kernel's sockets
   std::optional<BytesPerSecond> socket_bandwidth;      // one stream through them
+  std::optional<Seconds> plugin_latency;               // of a message, as its plugin tells NCCL
   friend bool operator==(NicFigures const&, NicFigures const&) = default;
 };
 

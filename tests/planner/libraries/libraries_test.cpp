@@ -6,6 +6,7 @@
 #include <set>
 
 #include "core/machine/node_kinds.hpp"
+#include "core/planner/libraries/rccl/tuning.hpp"
 #include "core/planner/libraries/steps/link_shares.hpp"
 #include "lanewise/estimate/estimate.hpp"
 #include "lanewise/io/error.hpp"
@@ -94,8 +95,66 @@ TEST(Rccl, ExchangesFewBytesAllAtOnce) {
     return plan.library->algorithm + " " + plan.library->protocol;
   };
   EXPECT_EQ(choice(64_KiB), "Direct LL");
+  EXPECT_EQ(choice(512_KiB), "Direct Simple");
   EXPECT_EQ(choice(16_MiB), "Direct Simple");
   EXPECT_EQ(choice(64_MiB), "Ring Simple");
+}
+
+// Nothing hides what a GPU adds before it sends the sums: 16 MiB at 440 GB/s.
+TEST(Rccl, AddsBetweenTwoExchanges) {
+  auto const model = model_of("mi300x-x8");
+  auto const time = [&](CollectiveOp op) {
+    auto const collective = collective_of(model, op, "gpu0..gpu7", 16_MiB);
+    return estimate(model, plan_by_library(model, collective, kRccl).steps).makespan;
+  };
+  auto const exchanged = 2.0 * time(CollectiveOp::AllGather) - Seconds(17e-6);  // two exchanges, one launch
+  EXPECT_NEAR((time(CollectiveOp::AllReduce) - exchanged) / (16_MiB / 440.0_GBps), 1, 0.02);
+}
+
+// What RCCL's estimates give, by hand from its tables: trees for few bytes, of which four nodes have more.
+TEST(Rccl, TakesTreesBetweenNodesForFewBytes) {
+  using namespace rccl;
+  auto const largest_by_tree = [](std::size_t nodes, Chip chip) {
+    Bytes largest(0);
+    for (auto bytes = 64_KiB; bytes <= 16_GiB; bytes = Bytes(2 * bytes.value()))
+      if (choose(CollectiveOp::AllReduce, static_cast<double>(bytes.value()), {nodes, 8, chip, true}).algorithm ==
+          AlgorithmKind::Tree)
+        largest = bytes;
+    return largest;
+  };
+  EXPECT_EQ(largest_by_tree(2, Chip::Gfx942), 64_MiB);
+  EXPECT_EQ(largest_by_tree(4, Chip::Gfx942), 512_MiB);
+  EXPECT_EQ(largest_by_tree(2, Chip::Gfx950), 32_MiB);
+  EXPECT_EQ(largest_by_tree(16, Chip::Gfx950), 2_GiB);
+}
+
+// By what each rank has: up to 512 KiB LL, up to 4.2 MiB LL128 between two nodes and 3.8 times as much between more.
+TEST(Rccl, TakesTheProtocolByWhatARankHas) {
+  using namespace rccl;
+  auto const protocol = [](Bytes bytes, std::size_t nodes) {
+    Communicator const communicator{nodes, 8, Chip::Gfx942, true};
+    return choose(CollectiveOp::AllReduce, static_cast<double>(bytes.value()), communicator).protocol;
+  };
+  EXPECT_EQ(protocol(8_MiB, 2), rccl::Protocol::LL);
+  EXPECT_EQ(protocol(16_MiB, 2), rccl::Protocol::LL128);
+  EXPECT_EQ(protocol(64_MiB, 2), rccl::Protocol::LL128);
+  EXPECT_EQ(protocol(128_MiB, 2), rccl::Protocol::Simple);
+  EXPECT_EQ(protocol(512_MiB, 4), rccl::Protocol::LL128);
+  EXPECT_EQ(protocol(1_GiB, 4), rccl::Protocol::Simple);
+}
+
+// Eight chains, each with an eighth, up and down: four on every link of a node each way.
+TEST(Rccl, TreesUseEveryLinkAlike) {
+  auto const model = model_of("mi300x-x8-rails-2");
+  auto const collective = collective_of(model, CollectiveOp::AllReduce, "node0/gpu0..node1/gpu7", 32_MiB);
+  auto const plan = plan_by_library(model, collective, kRccl);
+  EXPECT_EQ(plan.library->algorithm + " " + plan.library->protocol, "Tree LL128");
+  std::map<std::pair<Place, Place>, double> carried;
+  for (auto const& step : plan.steps)
+    if (!step.way.nic_from && step.from != step.to)
+      carried[{step.from, step.to}] += static_cast<double>(step.bytes.value());
+  EXPECT_EQ(carried.size(), 2U * 8 * 7);
+  for (auto const& [link, bytes] : carried) EXPECT_NEAR(bytes, (1 << 25) / 4.0 * 128 / 120, 64);
 }
 
 // Between two nodes all eight NICs carry 2 S (n - 1) / n / 8 each way.

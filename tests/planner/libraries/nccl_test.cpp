@@ -6,9 +6,9 @@
 
 #include <cmath>
 
-#include "core/planner/libraries/nccl/double_tree.hpp"
 #include "core/planner/libraries/nccl/graph_search.hpp"
 #include "core/planner/libraries/nccl/tuning.hpp"
+#include "core/planner/libraries/steps/double_tree.hpp"
 #include "lanewise/estimate/estimate.hpp"
 #include "lanewise/io/error.hpp"
 #include "lanewise/machine/setting.hpp"
@@ -84,6 +84,8 @@ INSTANTIATE_TEST_SUITE_P(All, SearchOf,
                              Expected{"b200_nvswitch", "hgx-b200", 8, false, 30, {}, 16, 45, "NVL"},
                              // Eight NICs of 400 Gb/s: 8 x 45, as 8 x 48 is more than 370.8.
                              Expected{"h100_two_nodes", "dgx-h100-2-storage", 8, true, 30, {}, 8, 45, "NVL"},
+                             // Two GPUs and two NICs of a switch: a ring comes back to its NIC past the other GPU.
+                             Expected{"h100_two_nodes_by_switches", "hgx-h100-2", 8, true, 30, {}, 8, 48, "NVL"},
                              // AMD's sockets count 16: no speed of SM100 and later is that low.
                              Expected{
                                  "pro6000_two_amd_sockets", "rtx6000pro-x8-genoa", 8, false, 30, {}, 1, 0.1, "SYS"},
@@ -108,6 +110,30 @@ TEST(Search, TreesBetweenTwoNodesCarryMoreWithinANode) {
   // NVLink has no room for eight channels of the next speed.
   auto const fast = search_rings(topology, true, library);
   EXPECT_EQ(tree_rate(fast, topology, 2, library), fast.rate);
+}
+
+// aws-ofi-nccl tells NCCL of 75 us a message on p5. A tree's LL128: 14 + 2 (7 x 1.25 + 8.5 + 75); a ring's Simple, with
+// 6 us of overhead on AMD's CPUs and a flush: 8.4 + 28 x 6 + 2 (14 + 2 x 75), of which data wait for one message, not
+// two.
+TEST(Tuning, CountsWhatTheNicsPluginTells) {
+  auto const machine = machine_with("aws-p5-2");
+  auto const environment = environment_of(machine);
+  EXPECT_EQ(environment.at("NCCL_P2P_NET_CHUNKSIZE"), "524288");
+  EXPECT_TRUE(environment_of(machine_with("hgx-h100-2")).empty());
+  EXPECT_EQ(
+      environment_of(machine_with("aws-p5-2", {"library.env.NCCL_NVLS_CHUNKSIZE=65536"})).at("NCCL_NVLS_CHUNKSIZE"),
+      "65536");
+  Library const library{LibraryKind::Nccl, 2, 30};
+  Topology const topology(machine, gpus_of(machine, 8), library, environment);
+  EXPECT_EQ(topology.plugin_latency_us(), 75);
+  Communicator communicator{16, 2, 8, search_rings(topology, true, library), {}, 0};
+  communicator.tree_rate = communicator.ring.rate;
+  std::map<std::pair<AlgorithmKind, Protocol>, Cell> cells_of;
+  for (auto const& cell : cells(CollectiveOp::AllReduce, communicator, topology, library, environment))
+    cells_of[{cell.algorithm, cell.protocol}] = cell;
+  EXPECT_NEAR(cells_of.at({AlgorithmKind::Tree, Protocol::LL128}).latency_us, 198.5, 1e-9);
+  EXPECT_NEAR(cells_of.at({AlgorithmKind::Ring, Protocol::Simple}).latency_us, 504.4, 1e-9);
+  EXPECT_NEAR(cells_of.at({AlgorithmKind::Ring, Protocol::Simple}).chained_latency_us, 354.4, 1e-9);
 }
 
 // Own log, 2 x H100, NCCL 2.28.3, NVLS off: "AllReduce | 8.0/61.1 | 16.5/180.6 | 16.4/232.2 | 7.8/141.0 | ...".

@@ -58,17 +58,17 @@ struct SearchSetting {
 class RingSearch {
  public:
   RingSearch(Topology const& topology, bool several_nodes)
-      : topology_(topology),
-        several_nodes_(several_nodes),
-        own_first_(own_nics_first(topology)),
-        left_(topology.capacities()) {}
+      : topology_(topology), several_nodes_(several_nodes), left_(topology.capacities()) {
+    find_own_nics(topology);
+  }
 
   // The best that this setting allows; no channels where it allows none.
   std::vector<Channel> find(SearchSetting const& setting) {
     setting_ = setting;
     best_.clear();
     best_hops_ = 0;
-    steps_left_ = kSteps;
+    steps_left_ = several_nodes_ && setting.same_channels ? kStepsOfSameChannels : kSteps;
+    if (several_nodes_) nics_ = nics_in_reach();
     found_.clear();
     add_channel();
     if (best_.size() < setting.min) best_.clear();
@@ -81,8 +81,9 @@ class RingSearch {
   }
 
  private:
-  // search.cc: NCCL_SEARCH_TIMEOUT. Ours counts complete rings dearer.
+  // search.cc: NCCL_SEARCH_TIMEOUT and that of one order for all channels.
   static constexpr int kSteps = 1 << 14;
+  static constexpr int kStepsOfSameChannels = 1 << 8;
 
   // Takes (or gives back) what one hop needs of its links.
   bool take(Path const& path, double sign, bool peers) {
@@ -106,9 +107,7 @@ class RingSearch {
 
   void keep() {
     auto hops = std::size_t{0};
-    for (auto const& channel : found_)
-      for (std::size_t i = 0; i < channel.gpus.size(); ++i)
-        hops += topology_.between(channel.gpus[i], channel.gpus[(i + 1) % channel.gpus.size()]).links.size();
+    for (auto const& channel : found_) hops += hops_of(channel);
     if (found_.size() < best_.size() || (found_.size() == best_.size() && hops >= best_hops_ && !best_.empty())) return;
     best_ = found_;
     best_hops_ = hops;
@@ -120,10 +119,12 @@ class RingSearch {
       channel_ = {{0}, 0};
       return next_gpu();
     }
-    for (auto const nic : nics_in_order()) {
-      for (auto const gpu : gpus_near(nic)) {
+    auto const first = found_.size();
+    for (std::size_t i = 0; i < nics_.size(); ++i) {
+      auto const nic = nics_[(first + i) % nics_.size()];
+      for (auto const gpu : repeats_order() ? std::vector{found_.back().gpus.front()} : gpus_near(nic)) {
         auto const& in = topology_.from_nic(nic, gpu);
-        if (!take(in, 1, false)) continue;
+        if (in.type > setting_.inter || !take(in, 1, false)) continue;
         channel_ = {{gpu}, nic};
         next_gpu();
         take(in, -1, false);
@@ -132,16 +133,31 @@ class RingSearch {
     }
   }
 
-  // NICs that fewer channels use come first; of those that are alike the GPUs' own (search.cc: ncclTopoSelectNets).
-  [[nodiscard]] std::vector<std::size_t> nics_in_order() const {
-    auto nics = own_first_;
-    std::vector<std::size_t> uses(topology_.nics().size(), 0);
-    for (auto const& channel : found_) ++uses[channel.nic];
-    std::stable_sort(nics.begin(), nics.end(), [&](auto a, auto b) { return uses[a] < uses[b]; });
+  // Whether the next channel has the order of the last: over the network it then starts at the same GPU.
+  [[nodiscard]] bool repeats_order() const { return several_nodes_ && setting_.same_channels && !found_.empty(); }
+
+  [[nodiscard]] std::size_t hops_of(Channel const& channel) const {
+    auto const& gpus = channel.gpus;
+    std::size_t hops = 0;
+    for (std::size_t i = 0; i + 1 < gpus.size(); ++i) hops += topology_.between(gpus[i], gpus[i + 1]).links.size();
+    if (!several_nodes_) return hops + topology_.between(gpus.back(), gpus.front()).links.size();
+    return hops + topology_.from_nic(channel.nic, gpus.front()).links.size() +
+           topology_.to_nic(gpus.back(), channel.nic).links.size();
+  }
+
+  // The GPUs' own NICs, then those that the setting lets a GPU reach (search.cc: ncclTopoSelectNets).
+  [[nodiscard]] std::vector<std::size_t> nics_in_reach() const {
+    std::vector<std::size_t> nics;
+    for (std::size_t i = 0; i < own_first_.size(); ++i) {
+      bool reached = i < owned_;
+      for (std::size_t gpu = 0; gpu < topology_.gpus().size() && !reached; ++gpu)
+        reached = topology_.to_nic(gpu, own_first_[i]).type <= setting_.inter;
+      if (reached) nics.push_back(own_first_[i]);
+    }
     return nics;
   }
-  [[nodiscard]] static std::vector<std::size_t> own_nics_first(Topology const& topology) {
-    std::vector<std::size_t> nics;
+  void find_own_nics(Topology const& topology) {
+    auto& nics = own_first_;
     std::vector<bool> taken(topology.nics().size(), false);
     auto const add = [&](std::size_t nic) {
       if (!taken[nic]) nics.push_back(nic);
@@ -150,21 +166,20 @@ class RingSearch {
     for (std::size_t gpu = 0; gpu < topology.gpus().size(); ++gpu)
       for (std::size_t channel = 0; channel < topology.nearest_nics(gpu); ++channel)
         add(topology.own_nic(gpu, channel));
+    owned_ = nics.size();
     for (std::size_t nic = 0; nic < topology.nics().size(); ++nic) add(nic);
-    return nics;
   }
-  // Those that the setting lets the NIC reach, the best first.
+  // Those that no other GPU is nearer than, the one whose own NIC it is first (topo.cc: ncclTopoGetLocal).
   [[nodiscard]] std::vector<std::size_t> gpus_near(std::size_t nic) const {
-    std::vector<std::size_t> starts(topology_.gpus().size(), 0);
-    for (auto const& channel : found_) ++starts[channel.gpus.front()];
-    std::vector<std::tuple<double, PathType, std::size_t, std::size_t>> near;  // the last: the GPU
+    std::vector<std::tuple<double, PathType, bool, std::size_t>> near;  // the last: the GPU
     for (std::size_t gpu = 0; gpu < topology_.gpus().size(); ++gpu) {
       auto const& path = topology_.from_nic(nic, gpu);
-      if (path.type <= setting_.inter) near.emplace_back(-path.rate, path.type, starts[gpu], gpu);
+      near.emplace_back(-path.rate, path.type, topology_.own_nic(gpu) != nic, gpu);
     }
     std::sort(near.begin(), near.end());
     std::vector<std::size_t> gpus;
-    for (auto const& [rate, type, count, gpu] : near) gpus.push_back(gpu);
+    for (auto const& [rate, type, is_others, gpu] : near)
+      if (rate == std::get<0>(near.front()) && type == std::get<1>(near.front())) gpus.push_back(gpu);
     return gpus;
   }
 
@@ -185,13 +200,14 @@ class RingSearch {
   }
 
   [[nodiscard]] std::vector<std::size_t> candidates(std::size_t at) const {
+    if (repeats_order()) return {found_.back().gpus[channel_.gpus.size()]};
     auto const n = topology_.gpus().size();
     auto const is_free = [&](std::size_t gpu) {
       return std::find(channel_.gpus.begin(), channel_.gpus.end(), gpu) == channel_.gpus.end();
     };
     std::vector<std::size_t> all;
     if (topology_.has_nvswitch()) {
-      for (auto const next : {(at + 1) % n, (at + n - 1) % n})
+      for (auto const next : {(at + n - 1) % n, (at + 1) % n})
         if (is_free(next) && (all.empty() || all.back() != next)) all.push_back(next);
       return all;
     }
@@ -215,9 +231,7 @@ class RingSearch {
     auto const last = channel_.gpus.back();
     auto const& path =
         several_nodes_ ? topology_.to_nic(last, channel_.nic) : topology_.between(last, channel_.gpus.front());
-    bool const fits = path.type <= (several_nodes_ ? std::max(setting_.inter, PathType::Pxn) : setting_.intra) &&
-                      take(path, 1, !several_nodes_);
-    if (!fits) return;
+    if (path.type > (several_nodes_ ? setting_.inter : setting_.intra) || !take(path, 1, !several_nodes_)) return;
     found_.push_back(channel_);
     auto const copies = setting_.same_channels && !several_nodes_ ? repeat() : 0;
     keep();
@@ -257,7 +271,9 @@ class RingSearch {
 
   Topology const& topology_;
   bool several_nodes_;
-  std::vector<std::size_t> own_first_;  // NICs
+  std::vector<std::size_t> own_first_;  // NICs: those that a GPU calls its own, then the others
+  std::size_t owned_ = 0;               // how many of those
+  std::vector<std::size_t> nics_;       // that the setting allows
   SearchSetting setting_;
   std::vector<double> left_;  // of each link
   std::vector<Channel> found_, best_;
@@ -306,20 +322,23 @@ class RingPasses {
     }
   }
 
-  // Nearer links first; farther ones only while nothing nearer was found.
+  // Nearer links first; farther ones only while nothing nearer was found, but for a GPU that relays to a NIC.
   void try_types(double speed) {
     static std::vector<PathType> const far{PathType::Pix, PathType::Pxb, PathType::P2c,
                                            PathType::Pxn, PathType::Phb, PathType::Sys};
     static std::vector<PathType> const none{PathType::Pix};
     // One GPU of a node reaches no other, and is tried all the same.
     auto const farthest = std::max(PathType::Nvl, topology_.farthest_gpus());
-    for (auto const inter : several_nodes_ ? far : none)
-      for (auto intra = PathType::Nvl; intra <= farthest; intra = static_cast<PathType>(static_cast<int>(intra) + 1)) {
-        if (is_optimal_ || (!best_.channels.empty() && (inter > best_.inter || intra > best_.intra))) return;
+    for (auto const inter : several_nodes_ ? far : none) {
+      if (!best_.channels.empty() && inter > std::max(best_.inter, PathType::Pxn)) return;
+      auto const last = several_nodes_ ? std::min(farthest, inter) : farthest;
+      for (auto intra = PathType::Nvl; intra <= last; intra = static_cast<PathType>(static_cast<int>(intra) + 1)) {
+        if (is_optimal_ || (!best_.channels.empty() && intra > best_.intra)) break;
         try_setting({speed, intra, inter, true, max_, 1});
         bool const pointless = topology_.vendor() == CpuVendor::Amd && intra == PathType::Sys;
-        if (!pointless && !several_nodes_ && !is_optimal_) try_setting({speed, intra, inter, false, max_, 1});
+        if (!pointless && !is_optimal_) try_setting({speed, intra, inter, false, max_, 1});
       }
+    }
   }
 
   void try_setting(SearchSetting const& setting) {

@@ -9,9 +9,9 @@
 
 #include "core/machine/library_variables.hpp"
 #include "core/model/resources/figures.hpp"
-#include "core/planner/libraries/nccl/double_tree.hpp"
 #include "core/planner/libraries/nccl/nvls_rounds.hpp"
 #include "core/planner/libraries/nccl/tuning.hpp"
+#include "core/planner/libraries/steps/double_tree.hpp"
 #include "core/planner/libraries/steps/library_steps.hpp"
 #include "core/planner/libraries/steps/link_shares.hpp"
 #include "core/rules/conditions.hpp"
@@ -38,7 +38,7 @@ class NcclPlan {
       : machine_(model.machine()),
         collective_(collective),
         library_(library),
-        environment_(machine_.library_environment),
+        environment_(environment_of(machine_)),
         nodes_(gpus_by_node(
             machine_, collective, "NCCL",
             number_in(environment_, "NCCL_MNNVL_ENABLE").value_or(2) == 0 ? NodeOf::Host : NodeOf::NvlinkDomain)),
@@ -138,6 +138,9 @@ class NcclPlan {
                            to_string(cell.protocol), time_us(cell, bytes(), communicator, collective_.op));
     }
     remark("NCCL's own estimates, by which it chooses: " + costs);
+    if (several() && topology_.plugin_latency_us() > 0)
+      remark(fmt::format("the NICs' plugin tells NCCL that a message between nodes takes {:.0f} us",
+                         topology_.plugin_latency_us()));
     remark_transports();
   }
 
@@ -466,7 +469,7 @@ class NcclPlan {
   Machine const& machine_;
   Collective const& collective_;
   Library const& library_;
-  Environment const& environment_;
+  Environment environment_;
   std::vector<std::vector<PciId>> nodes_;
   Topology topology_;                     // of the first node; the others are taken to be like it
   std::vector<std::vector<PciId>> nics_;  // of each node

@@ -123,6 +123,18 @@ std::optional<int> number_in(Environment const& environment, std::string const& 
   return number;
 }
 
+Environment environment_of(Machine const& machine) {
+  auto environment = machine.library_environment;
+  for (auto const nic : machine.all(PciKind::Nic)) {
+    auto const* part = machine.part_of(nic);
+    if (part == nullptr || part->nic.driver != "efa") continue;
+    for (auto const* name : {"NCCL_P2P_NET_CHUNKSIZE", "NCCL_NVLS_CHUNKSIZE", "NCCL_NVLSTREE_MAX_CHUNKSIZE"})
+      environment.try_emplace(name, "524288");
+    break;
+  }
+  return environment;
+}
+
 // Makes the links, then the paths over them.
 class Topology::Builder {
  public:
@@ -376,6 +388,9 @@ class Topology::Builder {
   }
 
   void find_rates() {
+    for (auto const nic : topology_.nics_)
+      if (auto const* part = machine_.part_of(nic); part != nullptr && part->nic.plugin_latency)
+        topology_.plugin_latency_us_ = std::max(topology_.plugin_latency_us_, part->nic.plugin_latency->value() * 1e6);
     for (std::size_t g = 0; g < gpus().size(); ++g) {
       double nvlinks = 0;
       for (auto const& of_domain : switch_links_)

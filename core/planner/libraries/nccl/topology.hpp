@@ -17,6 +17,10 @@ using Environment = std::map<std::string, std::string>;
 // The number of a variable; nullopt where it is not set. Throws PlanError if it is no number.
 std::optional<int> number_in(Environment const& environment, std::string const& name);
 
+// The variables of a machine file, and beneath them those that the NICs' network plugin sets: aws-ofi-nccl for EFA.
+// Source: aws/aws-ofi-nccl, src/platform-aws.cpp, p5 and later; what p4d lacks of them concerns no GPU of its time.
+Environment environment_of(Machine const& machine);
+
 // From near to far, as in NCCL.
 enum class PathType : std::uint8_t { Local, Nvl, Nvb, C2c, Pix, Pxb, P2c, Pxn, Phb, Sys, Net, Disconnected };
 std::string_view to_string(PathType type);  // LOC, NVL, NVB, ...
@@ -74,6 +78,8 @@ class Topology {
   [[nodiscard]] double total_rate() const { return total_rate_; }
   [[nodiscard]] double max_rate(bool to_nics) const { return to_nics ? max_nic_rate_ : max_gpu_rate_; }
   [[nodiscard]] PathType farthest_gpus() const;
+  // What the NICs' plugin tells NCCL of a message between nodes; 0 where it tells nothing.
+  [[nodiscard]] double plugin_latency_us() const { return plugin_latency_us_; }
   // Of NVLink: GPU to switch or GPU to GPU, and of one link. 0 without NVLink.
   [[nodiscard]] double nvlink_rate() const { return nvlink_rate_; }
 
@@ -93,7 +99,7 @@ class Topology {
   CpuVendor vendor_ = CpuVendor::Unknown;
   bool has_nvswitch_ = false;
   int min_capability_ = 0, max_capability_ = 0;
-  double total_rate_ = 0, max_gpu_rate_ = 0, max_nic_rate_ = 0, nvlink_rate_ = 0;
+  double total_rate_ = 0, max_gpu_rate_ = 0, max_nic_rate_ = 0, nvlink_rate_ = 0, plugin_latency_us_ = 0;
 };
 
 }  // namespace lanewise::nccl

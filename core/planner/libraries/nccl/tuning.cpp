@@ -102,9 +102,10 @@ class Tuner {
     if (protocol == Protocol::LL) bus = std::min(ll_cap(c_, topology_, library_), bus * ll_share());
     if (protocol == Protocol::LL128) bus = std::min(bus * .92, channels * caps_.ring_ll128);
     auto const steps = op_ == CollectiveOp::AllReduce ? 2 * (n - 1) : is_rooted(op_) ? n : n - 1;
-    auto const chained = hops_latency(protocol);
-    return {AlgorithmKind::Ring, protocol, is_rooted(op_) ? rooted_latency(protocol) : chained, bus * n / steps,
-            chained};
+    auto const chained = hops_latency(protocol, topology_.plugin_latency_us());
+    auto const counted = is_rooted(op_) ? rooted_latency(protocol)
+                                        : hops_latency(protocol, message_us(static_cast<std::size_t>(protocol)));
+    return {AlgorithmKind::Ring, protocol, counted, bus * n / steps, chained};
   }
 
   [[nodiscard]] Cell tree(Protocol protocol) const {
@@ -117,12 +118,13 @@ class Tuner {
     auto const p = static_cast<std::size_t>(protocol);
     auto const hops = static_cast<double>(c_.per_node - 1);
     auto const levels = std::log2(static_cast<double>(c_.nodes));
-    auto const chained = kBase[0][p] + 2 * (hops * intra(0, p) + levels * kNetStep[0][p]);
+    auto const of_hops = kBase[0][p] + 2 * (hops * intra(0, p) + levels * kNetStep[0][p]);
     // Before 2.23 NCCL counted the copy of a chunk in, and chose trees less often.
     constexpr double kEarlierSimpleStep = 28;
     bool const is_earlier = protocol == Protocol::Simple && library_.minor < 23;
-    auto const latency = is_earlier ? 2 * (hops + levels) * kEarlierSimpleStep : chained;
-    return {AlgorithmKind::Tree, protocol, latency, bus * .5, chained};
+    auto const counted = is_earlier ? 2 * (hops + levels) * kEarlierSimpleStep : of_hops;
+    return {AlgorithmKind::Tree, protocol, counted + 2 * levels * message_us(p), bus * .5,
+            of_hops + 2 * levels * topology_.plugin_latency_us()};
   }
 
   [[nodiscard]] Cell nvls(bool tree) const {
@@ -141,12 +143,14 @@ class Tuner {
     auto const steps = all_reduce ? 2 * (n - 1) : n - 1;
     auto algorithm_rate = heads * rate * n / steps;
     if (!tree && library_.minor < 28) algorithm_rate = heads * c_.nvls.rate * (all_reduce ? 5.0 / 6 : 1);
-    auto const chained = kNvlsBase + (tree ? nvls_tree_hops_us(c_.nodes) : 0);
+    auto const levels = tree ? std::log2(static_cast<double>(c_.nodes)) : 0;
+    auto const of_hops = kNvlsBase + (tree ? nvls_tree_hops_us(c_.nodes) : 0);
     constexpr double kEarlierHop = 14;
-    auto const earlier = (library_.minor < 19 ? 23 : kNvlsBase) +
-                         (tree ? 2 * std::log2(static_cast<double>(c_.nodes)) * kEarlierHop : 0);
+    auto const earlier = (library_.minor < 19 ? 23 : kNvlsBase) + 2 * levels * kEarlierHop;
+    auto const counted = library_.minor < 28 ? earlier : of_hops;
     return {tree ? AlgorithmKind::NvlsTree : AlgorithmKind::Nvls, Protocol::Simple,
-            library_.minor < 28 ? earlier : chained, algorithm_rate, chained};
+            counted + 2 * levels * message_us(static_cast<std::size_t>(Protocol::Simple)), algorithm_rate,
+            of_hops + 2 * levels * topology_.plugin_latency_us()};
   }
 
   // A binomial tree from every rank, the farthest hop first (Jeaugey, "PAT: a new algorithm for all-gather and
@@ -155,7 +159,8 @@ class Tuner {
     auto const n = static_cast<double>(c_.ranks);
     auto const rate = .75 * static_cast<double>(c_.ring.channels.size()) * c_.ring.rate;
     auto const hops = std::floor(std::log2(static_cast<double>(c_.nodes)));
-    auto const latency = kPatBase + hops * between_nodes(static_cast<std::size_t>(Protocol::Simple)) / 3.5 + 2.8 * n;
+    auto const simple = static_cast<std::size_t>(Protocol::Simple);
+    auto const latency = kPatBase + hops * (between_nodes(simple) + message_us(simple)) / 3.5 + 2.8 * n;
     return {AlgorithmKind::Pat, Protocol::Simple, latency, rate};
   }
 
@@ -186,12 +191,17 @@ class Tuner {
   [[nodiscard]] double between_nodes(std::size_t protocol) const {
     return kNetStep[c_.per_node == 1 ? 0 : 1][protocol];
   }
+  // What NCCL counts for a message by what the NICs' plugin tells it: by Simple twice, for a flush after it.
+  [[nodiscard]] double message_us(std::size_t protocol) const {
+    return topology_.plugin_latency_us() * (protocol == static_cast<std::size_t>(Protocol::Simple) ? 2 : 1);
+  }
   [[nodiscard]] double rooted_latency(Protocol protocol) const {
     auto const p = static_cast<std::size_t>(protocol);
     auto const hops = c_.ring.same_channels ? 1 : static_cast<double>(c_.ranks);
-    return kBase[1][p] + hops * (c_.nodes > 1 ? between_nodes(p) : intra(1, p));
+    return kBase[1][p] + hops * (c_.nodes > 1 ? between_nodes(p) + message_us(p) : intra(1, p));
   }
-  [[nodiscard]] double hops_latency(Protocol protocol) const {
+  // `message`: of the plugin's latency, for each step between nodes.
+  [[nodiscard]] double hops_latency(Protocol protocol, double message) const {
     auto const p = static_cast<std::size_t>(protocol);
     auto const n = static_cast<double>(c_.ranks);
     auto const times = op_ == CollectiveOp::AllReduce ? 2.0 : 1.0;
@@ -199,7 +209,7 @@ class Tuner {
     auto const between = c_.nodes > 1 ? times * static_cast<double>(c_.nodes - 1) : 0;
     double overhead = 0;
     if (c_.nodes > 1) overhead = network_overhead_us() * (protocol == Protocol::Simple ? 3.0 : 1.0);
-    return kBase[1][p] + (steps - between) * std::max(intra(1, p), overhead) + between * between_nodes(p);
+    return kBase[1][p] + (steps - between) * std::max(intra(1, p), overhead) + between * (between_nodes(p) + message);
   }
 
   [[nodiscard]] double network_overhead_us() const {

@@ -3,7 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <vector>
 
+#include "core/planner/libraries/rccl/tuning.hpp"
+#include "core/planner/libraries/steps/double_tree.hpp"
 #include "core/planner/libraries/steps/library_steps.hpp"
 #include "core/planner/libraries/steps/link_shares.hpp"
 #include "core/rules/conditions.hpp"
@@ -21,13 +25,11 @@ using namespace literals;
 constexpr double kMaxByPairs = 16.0 * (1 << 20);
 constexpr double kMaxByFlags = 512.0 * (1 << 10);
 
-// RCCL's own latencies of MI300X. Source: ROCm/rocm-systems, projects/rccl/src/graph/tuning.cc, model 5: base 12 us
-// with flags and 17 without; a step of a ring over xGMI 0.8 and 2.1 us, of a tree over a network 10.5 and 25 us.
-struct Latencies {
-  Seconds base, link_step, network_step;
-};
-constexpr Latencies kByFlags{12.0_us, 0.8_us, 10.5_us};
-constexpr Latencies kSimple{17.0_us, 2.1_us, 25.0_us};
+// How fast a GPU adds what the others have sent, before it sends the sums: nothing hides that by all pairs. Fitted to
+// all-reduces of 8 and 16 MiB: eight MI300X 88.1 and 152.7 us (ROCm/rccl issue 1562), eight MI355X 71.1 and 116.7 us
+// (prasad-nair-amd/alibaba, README.md, commit 5410faae), of which the links explain 5.7 and 4.5 us a MiB.
+constexpr BytesPerSecond kSumOfGfx942 = 440.0_GBps;
+constexpr BytesPerSecond kSumOfGfx950 = 880.0_GBps;
 
 // Thread blocks of a call over all seven links (RCCL: 112 channels of 8 x MI300X); over fewer links as many of each.
 constexpr int kChannelsOfALink = 16;
@@ -43,17 +45,25 @@ class RcclPlan {
   }
 
   Plan make() {
-    bool const by_pairs = nodes_.size() == 1 && bytes() <= kMaxByPairs && collective_.op != CollectiveOp::Broadcast;
-    bool const by_flags = bytes() <= kMaxByFlags && collective_.op != CollectiveOp::AllToAll;
-    on_link_ = by_flags ? 2 : 1;
+    bool const exchanges = collective_.op == CollectiveOp::AllToAll;
+    bool const by_pairs =
+        !exchanges && nodes_.size() == 1 && bytes() <= kMaxByPairs && collective_.op != CollectiveOp::Broadcast;
+    bool const by_flags = bytes() < kMaxByFlags && !exchanges;
+    Choice chosen{AlgorithmKind::Ring, by_flags ? Protocol::LL : Protocol::Simple};
+    if (nodes_.size() > 1 && !exchanges)
+      chosen = choose(collective_.op, bytes(), {nodes_.size(), per_node(), chip(), has_amd_cpu()});
+    on_link_ = on_link(chosen.protocol);
     auto& choice = steps_.choice();
-    choice.algorithm = collective_.op == CollectiveOp::AllToAll ? "SendRecv" : by_pairs ? "Direct" : "Ring";
-    choice.protocol = by_flags ? "LL" : "Simple";
+    choice.algorithm = exchanges ? "SendRecv" : by_pairs ? "Direct" : to_string(chosen.algorithm);
+    choice.protocol = to_string(chosen.protocol);
     choice.channels = std::max(1, kChannelsOfALink * (static_cast<int>(per_node()) - 1));
-    steps_.begin(nodes_, latency(by_flags ? kByFlags : kSimple, by_pairs));
-    explain(by_pairs);
-    if (collective_.op == CollectiveOp::AllToAll)
+    steps_.begin(nodes_, latency(chosen, by_pairs));
+    if (by_pairs) add_sums();
+    explain(chosen.algorithm, by_pairs);
+    if (exchanges)
       exchange();
+    else if (nodes_.size() > 1)
+      rings_over_nodes(chosen.algorithm);
     else
       rings();
     return steps_.finish();
@@ -83,54 +93,100 @@ class RcclPlan {
     });
   }
 
-  // By all pairs a reduction and a distribution are one step each; a ring has one for each rank, over networks too.
-  [[nodiscard]] Seconds latency(Latencies const& of, bool by_pairs) const {
+  [[nodiscard]] Chip chip() const {
+    auto const* part = machine_.part_of(nodes_.front().front());
+    return part != nullptr && part->gpu.chip == "gfx950" ? Chip::Gfx950 : Chip::Gfx942;
+  }
+  [[nodiscard]] bool has_amd_cpu() const {
+    auto const* part = machine_.part_of(machine_.socket_of(nodes_.front().front()));
+    return part != nullptr && part->cpu.vendor == "amd";
+  }
+
+  // By all pairs a reduction and a distribution are one step each; a ring has one for each rank, over networks too, a
+  // tree those of a node and of its levels.
+  [[nodiscard]] Seconds latency(Choice const& chosen, bool by_pairs) const {
+    auto const of = latencies(chosen.algorithm, chosen.protocol);
     if (collective_.op == CollectiveOp::AllToAll)
       return of.base + of.link_step + (nodes_.size() > 1 ? of.network_step : Seconds(0));
     auto const phases = collective_.op == CollectiveOp::AllReduce ? 2.0 : 1.0;
-    auto const hops = static_cast<double>(nodes_.size() * (per_node() - 1));
-    auto const over_network = static_cast<double>(nodes_.size() - 1);
-    return of.base + of.link_step * (phases * (by_pairs ? 1 : hops)) + of.network_step * (phases * over_network);
+    auto const of_node = static_cast<double>(per_node() - 1);
+    auto const nodes = static_cast<double>(nodes_.size());
+    bool const is_tree = chosen.algorithm == AlgorithmKind::Tree;
+    auto const hops = by_pairs ? 1 : is_tree ? of_node : nodes * of_node;
+    auto const over_network = is_tree ? std::ceil(std::log2(nodes)) : nodes - 1;
+    return of.base + of.link_step * (phases * hops) + of.network_step * (phases * over_network);
   }
 
-  void explain(bool by_pairs) {
+  void add_sums() {
+    if (collective_.op == CollectiveOp::AllGather) return;
+    steps_.add_latency(collective_.bytes / (chip() == Chip::Gfx950 ? kSumOfGfx950 : kSumOfGfx942));
+  }
+
+  void explain(AlgorithmKind algorithm, bool by_pairs) {
     if (collective_.op == CollectiveOp::AllToAll) return;
-    steps_.remark(by_pairs
-                      ? "few bytes: every two GPUs exchange their parts at once, over the xGMI link between them"
-                      : fmt::format("rings use each of the {} xGMI links of a GPU equally, both ways", per_node() - 1));
-    if (nodes_.size() > 1) steps_.remark("every ring leaves a node by the NIC of its last GPU there");
+    bool const is_tree = algorithm == AlgorithmKind::Tree;
+    steps_.remark(by_pairs ? "few bytes: every two GPUs exchange their parts at once, over the xGMI link between them"
+                           : fmt::format("{} use each of the {} xGMI links of a GPU equally, both ways",
+                                         is_tree ? "chains of trees" : "rings", per_node() - 1));
+    if (nodes_.size() == 1) return;
+    steps_.remark(is_tree ? "every tree leaves a node by the NIC of the first GPU of its chain there"
+                          : "every ring leaves a node by the NIC of its last GPU there");
   }
 
-  // Within one node every link carries the same. Between nodes ring i goes from GPU i through all others along a path
-  // that shares no link with the other rings' paths, and through every second node the other way round, so that it
-  // leaves and enters by the same rail.
+  // Within one node every link carries the same.
   void rings() {
-    auto const ranks = collective_.among.size();
-    auto const all = bytes() * passes_of(collective_.op, ranks) * on_link_;
+    auto const all = bytes() * passes_of(collective_.op, collective_.among.size()) * on_link_;
     steps_.name_next("ring");
-    if (nodes_.size() == 1) {
-      auto const each = all / static_cast<double>(per_node() - 1);
-      auto const& gpus = nodes_.front();
-      for (auto const a : gpus)
-        for (auto const b : gpus) {
-          bool const back_to_root = collective_.op == CollectiveOp::Broadcast && b == gpus.front();
-          if (a != b && !back_to_root) steps_.add(steps_.between_gpus(a, b, each, Op::Write));
-        }
-      return;
-    }
+    auto const each = all / static_cast<double>(per_node() - 1);
+    auto const& gpus = nodes_.front();
+    for (auto const a : gpus)
+      for (auto const b : gpus) {
+        bool const back_to_root = collective_.op == CollectiveOp::Broadcast && b == gpus.front();
+        if (a != b && !back_to_root) steps_.add(steps_.between_gpus(a, b, each, Op::Write));
+      }
+  }
+
+  // Ring or tree i starts at GPU i and takes a path through all others that shares no link with those of the others.
+  void rings_over_nodes(AlgorithmKind algorithm) {
     auto const paths = disjoint_paths(per_node());
-    auto const each = all / static_cast<double>(paths.size());
-    for (std::size_t ring = 0; ring < paths.size(); ++ring) {
-      steps_.name_next(fmt::format("ring{}", ring));
-      for (std::size_t h = 0; h < nodes_.size(); ++h) {
-        auto path = paths[ring];
-        if (h % 2 == 1) std::reverse(path.begin(), path.end());
-        for (std::size_t i = 0; i + 1 < path.size(); ++i)
-          steps_.add(steps_.between_gpus(nodes_[h][path[i]], nodes_[h][path[i + 1]], each, Op::Write));
-        auto const next = (h + 1) % nodes_.size();
-        if (next == 0 && collective_.op == CollectiveOp::Broadcast) continue;  // the root has it
-        auto const entered = next % 2 == 1 ? paths[ring].back() : paths[ring].front();
-        steps_.add(LibrarySteps::request_of(nodes_[h][path.back()], nodes_[next][entered], each, Op::Copy));
+    auto const passes = algorithm == AlgorithmKind::Tree ? 1 : passes_of(collective_.op, collective_.among.size());
+    auto const each = bytes() * passes * on_link_ / static_cast<double>(paths.size());
+    for (std::size_t i = 0; i < paths.size(); ++i) {
+      steps_.name_next(fmt::format("{}{}", algorithm == AlgorithmKind::Tree ? "tree" : "ring", i));
+      if (algorithm == AlgorithmKind::Tree)
+        trees(paths[i], each);
+      else
+        ring(paths[i], each);
+    }
+  }
+
+  // Through every second node the other way round, so that it leaves and enters by the same rail.
+  void ring(std::vector<std::size_t> const& path, double each) {
+    for (std::size_t h = 0; h < nodes_.size(); ++h) {
+      auto const of_node = h % 2 == 1 ? std::vector(path.rbegin(), path.rend()) : path;
+      for (std::size_t i = 0; i + 1 < of_node.size(); ++i)
+        steps_.add(steps_.between_gpus(nodes_[h][of_node[i]], nodes_[h][of_node[i + 1]], each, Op::Write));
+      auto const next = (h + 1) % nodes_.size();
+      if (next == 0 && collective_.op == CollectiveOp::Broadcast) continue;  // the root has it
+      auto const entered = next % 2 == 1 ? path.back() : path.front();
+      steps_.add(LibrarySteps::request_of(nodes_[h][of_node.back()], nodes_[next][entered], each, Op::Copy));
+    }
+  }
+
+  // Two trees over the nodes, each with half of the data: up the chain of a node and up the tree, and down again.
+  void trees(std::vector<std::size_t> const& path, double each) {
+    for (std::size_t h = 0; h < nodes_.size(); ++h) {
+      for (std::size_t i = 0; i + 1 < path.size(); ++i) {
+        steps_.add(steps_.between_gpus(nodes_[h][path[i + 1]], nodes_[h][path[i]], each, Op::Write));
+        steps_.add(steps_.between_gpus(nodes_[h][path[i]], nodes_[h][path[i + 1]], each, Op::Write));
+      }
+      for (int tree = 0; tree < 2; ++tree) {
+        auto const parent = tree_parent(h, nodes_.size(), tree);
+        if (!parent) continue;
+        auto const here = nodes_[h][path.front()];
+        auto const there = nodes_[*parent][path.front()];
+        steps_.add(LibrarySteps::request_of(here, there, each / 2, Op::Copy));
+        steps_.add(LibrarySteps::request_of(there, here, each / 2, Op::Copy));
       }
     }
   }

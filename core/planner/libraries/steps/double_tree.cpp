@@ -1,6 +1,6 @@
-#include "core/planner/libraries/nccl/double_tree.hpp"
+#include "core/planner/libraries/steps/double_tree.hpp"
 
-namespace lanewise::nccl {
+namespace lanewise {
 namespace {
 
 // ncclGetBtree: of node 0 none; of others by the lowest bit that is set.
@@ -23,4 +23,4 @@ std::optional<std::size_t> tree_parent(std::size_t node, std::size_t nodes, int 
   return mirrored ? nodes - 1 - *parent : (*parent + 1) % nodes;
 }
 
-}  // namespace lanewise::nccl
+}  // namespace lanewise

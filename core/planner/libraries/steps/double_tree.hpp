@@ -4,9 +4,9 @@
 #include <cstddef>
 #include <optional>
 
-namespace lanewise::nccl {
+namespace lanewise {
 
 // The parent of a node in the first (0) or the second (1) tree; nullopt for its root.
 std::optional<std::size_t> tree_parent(std::size_t node, std::size_t nodes, int tree);
 
-}  // namespace lanewise::nccl
+}  // namespace lanewise
