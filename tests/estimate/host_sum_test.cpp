@@ -45,7 +45,12 @@ TEST(HostSums, TakeHalfAsLongAgainAsACopyByOneCore) {
 TEST(HostSums, WithinAHostRunAtTwoThirdsOfACopy) {
   Hosts const hosts;
   auto const memory = hosts.model.machine().place("node0/numa0");
-  Step step{.transfer = "sum", .from = memory, .to = memory, .bytes = 1_MiB, .way = {.mechanism = Mechanism::Local}};
+  Step step{.transfer = "sum",
+            .from = memory,
+            .to = memory,
+            .bytes = 1_MiB,
+            .way = {.mechanism = Mechanism::Local},
+            .after = {}};
   auto const copy = demand_of(hosts.model, step);
   step.reads = Region{};
   step.writes = Region{};

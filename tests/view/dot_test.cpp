@@ -36,8 +36,10 @@ TEST(Dot, OfManySwitchesOneOfEachTierIsDrawn) {
 TEST(Dot, LinesHaveNoLabels) {
   for (auto const& machine : {test::two_switch(), test::small_cluster(), test::big_cluster()}) {
     std::istringstream lines(dot_text(machine));
-    for (std::string line; std::getline(lines, line);)
-      if (line.find(" -- ") != std::string::npos) EXPECT_THAT(line, Not(HasSubstr("label"))) << line;
+    for (std::string line; std::getline(lines, line);) {
+      bool const is_line = line.find(" -- ") != std::string::npos;
+      EXPECT_FALSE(is_line && line.find("label") != std::string::npos) << line;
+    }
   }
 }
 

@@ -30,7 +30,7 @@ struct Log {
   std::vector<std::string> settings = {};
   std::size_t channels = 0;
   double rate = 0;
-  std::string intra;
+  std::string intra = {};
 };
 
 std::string const kHead = R"(
