@@ -48,7 +48,8 @@ overheads::BlockFigures const& block(Part const* gpu) {
   auto const capability = gpu != nullptr ? compute_capability(*gpu).value_or(0) : 0;
   if (capability >= 10) return overheads::kBlockOfBlackwell;
   if (capability >= 9) return overheads::kBlockOfHopper;
-  return capability >= 8 ? overheads::kBlockOfAmpere : overheads::kBlockOfVolta;
+  if (capability >= 8) return overheads::kBlockOfAmpere;
+  return capability >= 7.5 ? overheads::kBlockOfTuring : overheads::kBlockOfVolta;
 }
 Seconds pulled_start(Part const* gpu) {
   return value_or_default(

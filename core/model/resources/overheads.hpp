@@ -41,7 +41,8 @@ struct BlockFigures {
   // What one reads of host memory that another GPU wrote. Hopper: all-reduces and all-gathers among 2 x H100 without
   // peer access, 27 and 25 GB/s by 4 blocks (own, 2026-11-26). Blackwell: 22.2 GB/s by 2 blocks among 8 RTX PRO 6000
   // (local-inference-lab/rtx6kpro, hardware/pcie-bandwidth.md). Ampere, Ada: 5.0 GB/s by 2 blocks among 8 RTX 4090
-  // (NVIDIA/nccl-tests issue 307), 5.2 among 4 A100; Volta is taken as these.
+  // (NVIDIA/nccl-tests issue 307), 5.2 among 4 A100. Volta: 6.9 by 2 blocks among 2 V100 (marconetto/azadventures,
+  // chapter 18). Turing: 4.0 by 2 blocks among 2 RTX 2080 Ti (Anthony-Hoo.github.io, AutoDL test of 2025-06-05).
   BytesPerSecond host;
   // What one copies or adds within its GPU while it sends nothing. Fitted to all-reduces of 512 MiB among 2 GPUs
   // (ai-dynamo/aiconfigurator, NCCL 2.27.3 and 2.29.2; measurements/published/*-nccl.yaml), Volta taken as Ampere.
@@ -59,7 +60,8 @@ struct BlockFigures {
 // A step by Simple over PCIe, where NCCL chooses by 5.7 us. Fitted to all-reduces of 4 to 32 KiB among 8 RTX 5090
 // (measurements/published/rtx5090-x8-turin-p2p.yaml): 36.3 to 39.3 us, less 8.4 us of the call, in 14 steps.
 inline constexpr Seconds kSimpleStepOverPcie = 2.0_us;
-inline constexpr BlockFigures kBlockOfVolta{13.25_GBps, 4.9_GBps, 2.5_GBps, 28.6_GBps, 1.8, 26.0_us, 5.5_us};
+inline constexpr BlockFigures kBlockOfVolta{13.25_GBps, 4.9_GBps, 3.65_GBps, 28.6_GBps, 1.8, 26.0_us, 5.5_us};
+inline constexpr BlockFigures kBlockOfTuring{13.25_GBps, 4.9_GBps, 2.07_GBps, 28.6_GBps, 1.8, 26.0_us, 5.5_us};
 inline constexpr BlockFigures kBlockOfAmpere{12.0_GBps, 7.3_GBps, 2.5_GBps, 28.6_GBps, 1.8, 26.0_us, 5.5_us};
 inline constexpr BlockFigures kBlockOfHopper{29.0_GBps, 11.75_GBps, 7.4_GBps, 38.5_GBps, 1.05, 17.0_us, 1.6_us};
 inline constexpr BlockFigures kBlockOfBlackwell{35.0_GBps, 17.6_GBps, 11.7_GBps, 30.0_GBps, 2.2,

@@ -112,6 +112,49 @@ TEST(Search, TreesBetweenTwoNodesCarryMoreWithinANode) {
   EXPECT_EQ(tree_rate(fast, topology, 2, library), fast.rate);
 }
 
+// A GPU with a NIC of its own reaches no other NIC but through a GPU: its trees are plain, which 2.26 and later count
+// as .85. Below a switch of two GPUs and two NICs they are balanced.
+TEST(Search, TreesArePlainWhereNoSecondGpuIsNearTheNic) {
+  Library const library{LibraryKind::Nccl, 2, 26};
+  std::map<std::string, double> rates;
+  for (auto const* name : {"dgx-h100-2-storage", "hgx-h100-2"}) {
+    auto const machine = machine_with(name);
+    Topology const topology(machine, gpus_of(machine, 8), library, {});
+    Communicator communicator{32, 4, 8, search_rings(topology, true, library), {}, 0, false};
+    communicator.tree_rate = communicator.ring.rate;
+    communicator.plain_trees = trees_are_plain(communicator.ring, topology);
+    EXPECT_EQ(communicator.plain_trees, std::string(name) != "hgx-h100-2");
+    for (auto const& cell : cells(CollectiveOp::AllReduce, communicator, topology, library, {}))
+      if (cell.algorithm == AlgorithmKind::Tree && cell.protocol == Protocol::LL128) rates[name] = cell.rate;
+  }
+  // Four nodes: 29 a channel at most.
+  EXPECT_NEAR(rates.at("hgx-h100-2"), 8 * 29 / 2.0, 1e-9);
+  EXPECT_NEAR(rates.at("dgx-h100-2-storage"), .85 * 8 * 29 / 2.0, 1e-9);
+}
+
+// Before 2.28 NCCL counts of NVLSTree 5/6 of the slower of NVLink and NIC, of which trees of more than two nodes get
+// half; since then what NVLink carries twice, up to a cap.
+TEST(Tuning, OfNvlsTreeDependsOnTheVersion) {
+  auto const rate = [](std::string const& node, std::size_t nodes, int minor) {
+    auto const machine = bundled().machine_from(SourceText::from_memory(
+        "some.yaml", fmt::format("lanewise: cluster/1\ncluster: some\nnodes: [{{machine: {}, count: {}}}]\n"
+                                 "fabric: {{kind: single_switch}}\n",
+                                 node, nodes)));
+    Library const library{LibraryKind::Nccl, 2, minor};
+    Topology const topology(machine, gpus_of(machine, 8), library, {});
+    Communicator const communicator{
+        8 * nodes, nodes, 8, search_rings(topology, true, library), search_nvls(topology, true, library), 0, false};
+    for (auto const& cell : cells(CollectiveOp::AllReduce, communicator, topology, library, {}))
+      if (cell.algorithm == AlgorithmKind::NvlsTree) return cell.rate;
+    return 0.0;
+  };
+  EXPECT_NEAR(rate("hgx-b200", 2, 27), 8 * 48 * 5.0 / 6, 1e-9);
+  EXPECT_NEAR(rate("hgx-h100", 2, 26), 8 * 40 * 5.0 / 6, 1e-9);    // NVLink: 9 x 40 of 370.8
+  EXPECT_NEAR(rate("hgx-h100", 4, 26), 8 * 24 * 5.0 / 6, 1e-9);    // half of the NIC's 48
+  EXPECT_NEAR(rate("hgx-h100", 4, 30), 8 * 45.5 * 32 / 62, 1e-9);  // the cap
+  EXPECT_NEAR(rate("hgx-b200", 2, 30), 8 * (48 * .74 * 7 / 8 * 2) * 16 / 30, 1e-9);
+}
+
 // aws-ofi-nccl tells NCCL of 75 us a message on p5. A tree's LL128: 14 + 2 (7 x 1.25 + 8.5 + 75); a ring's Simple, with
 // 6 us of overhead on AMD's CPUs and a flush: 8.4 + 28 x 6 + 2 (14 + 2 x 75), of which data wait for one message, not
 // two.
@@ -126,7 +169,7 @@ TEST(Tuning, CountsWhatTheNicsPluginTells) {
   Library const library{LibraryKind::Nccl, 2, 30};
   Topology const topology(machine, gpus_of(machine, 8), library, environment);
   EXPECT_EQ(topology.plugin_latency_us(), 75);
-  Communicator communicator{16, 2, 8, search_rings(topology, true, library), {}, 0};
+  Communicator communicator{16, 2, 8, search_rings(topology, true, library), {}, 0, false};
   communicator.tree_rate = communicator.ring.rate;
   std::map<std::pair<AlgorithmKind, Protocol>, Cell> cells_of;
   for (auto const& cell : cells(CollectiveOp::AllReduce, communicator, topology, library, environment))
@@ -162,7 +205,7 @@ TEST(Tuning, SmallCallsUseFewChannels) {
   auto const machine = machine_with("h100x2-vm");
   Library const library{LibraryKind::Nccl, 2, 28};
   Topology const topology(machine, gpus_of(machine, 2), library, {});
-  Communicator const communicator{2, 1, 2, search_rings(topology, false, library), {}, 0};
+  Communicator const communicator{2, 1, 2, search_rings(topology, false, library), {}, 0, false};
   Cell const ring_ll{AlgorithmKind::Ring, Protocol::LL, 7.8, 141};
   auto const used = [&](double bytes) {
     return used_channels(ring_ll, bytes, 24, communicator, CollectiveOp::AllReduce, library, {});

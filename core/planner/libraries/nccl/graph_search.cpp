@@ -345,14 +345,14 @@ class RingPasses {
     auto channels = search_.find(setting);
     auto const found = static_cast<double>(channels.size()) * setting.speed;
     if (channels.empty() || found <= static_cast<double>(best_.channels.size()) * best_.rate + 1e-9) return;
-    best_ = {std::move(channels), setting.speed, setting.intra, setting.inter, setting.same_channels, false};
+    best_ = {std::move(channels), setting.speed, 0, setting.intra, setting.inter, setting.same_channels, false};
     is_optimal_ = search_.is_optimal(best_.channels.size(), best_.rate);
   }
 
   [[nodiscard]] Graph fallback() const {
     std::vector<std::size_t> order(topology_.gpus().size());
     std::iota(order.begin(), order.end(), 0);
-    return {{{order, 0}}, 0.1, PathType::Sys, PathType::Sys, true, true};
+    return {{{order, 0}}, 0.1, 0, PathType::Sys, PathType::Sys, true, true};
   }
 
   // The same number of channels, faster.
@@ -399,15 +399,36 @@ bool chains_fit(Graph const& rings, Topology const& topology, double speed) {
   return true;
 }
 
-// The same of trees over several nodes: the NIC's traffic stays as it is, half of it with each of the first two GPUs
-// (NCCL's balanced tree).
+bool is_near(Graph const& rings, Topology const& topology, std::size_t gpu, std::size_t nic) {
+  return topology.to_nic(gpu, nic).type <= rings.inter && topology.from_nic(nic, gpu).type <= rings.inter;
+}
+
+// The chain of a tree. By NVSwitch each GPU's next one, or each one's previous where only that is near the NIC;
+// otherwise as the ring goes.
+std::vector<std::size_t> chain_of(Channel const& channel, Graph const& rings, Topology const& topology) {
+  auto chain = channel.gpus;
+  auto const n = chain.size();
+  if (!topology.has_nvswitch() || n < 2) return chain;
+  auto const next = (chain[0] + 1) % n;
+  auto const previous = (chain[0] + n - 1) % n;
+  bool const is_forward =
+      is_near(rings, topology, next, channel.nic) || !is_near(rings, topology, previous, channel.nic);
+  for (std::size_t i = 1; i < n; ++i) chain[i] = (chain[i - 1] + (is_forward ? 1 : n - 1)) % n;
+  return chain;
+}
+
+// The same of trees over several nodes: the NIC's traffic stays as it is, half of it with each of the first two GPUs of
+// a balanced tree.
 bool chains_fit_beside_nics(Graph const& rings, Topology const& topology, double speed) {
   auto left = topology.capacities();
+  std::size_t const sharing = trees_are_plain(rings, topology) ? 1 : 2;
   for (auto const& channel : rings.channels) {
-    for (std::size_t i = 0; i < 2; ++i)
-      if (!consume(topology, topology.to_nic(channel.gpus[i], channel.nic), rings.rate / 2, left)) return false;
-    for (std::size_t i = 0; i + 1 < channel.gpus.size(); ++i)
-      if (!consume(topology, topology.between(channel.gpus[i], channel.gpus[i + 1]), speed, left)) return false;
+    auto const chain = chain_of(channel, rings, topology);
+    for (std::size_t i = 0; i < sharing; ++i)
+      if (!consume(topology, topology.to_nic(chain[i], channel.nic), rings.rate / static_cast<double>(sharing), left))
+        return false;
+    for (std::size_t i = 0; i + 1 < chain.size(); ++i)
+      if (!consume(topology, topology.between(chain[i], chain[i + 1]), speed, left)) return false;
   }
   return true;
 }
@@ -435,14 +456,23 @@ double tree_rate(Graph const& rings, Topology const& topology, std::size_t nodes
   return rate;
 }
 
+bool trees_are_plain(Graph const& rings, Topology const& topology) {
+  if (topology.min_capability() < 90 || topology.gpus().size() < 2) return false;
+  return std::any_of(rings.channels.begin(), rings.channels.end(), [&](Channel const& channel) {
+    return !is_near(rings, topology, chain_of(channel, rings, topology).at(1), channel.nic);
+  });
+}
+
 Graph search_nvls(Topology const& topology, bool several_nodes, Library const& library) {
   auto const g = topology.gpus().size();
+  double inter_rate = 0;
   auto const heads = std::min<std::size_t>(g, max_channels(library));
   for (auto const speed : speeds(topology.min_capability(), several_nodes, library)) {
+    if (several_nodes && speed > topology.max_rate(true) + 1e-9) continue;
+    if (inter_rate == 0) inter_rate = speed;  // search.cc, second pass: what the NIC has room for
     // A channel takes one unit between each GPU and the switch, and two at its head.
     if (static_cast<double>(heads + 1) * speed > topology.nvlink_rate() + 1e-9) continue;
-    if (several_nodes && speed > topology.max_rate(true) + 1e-9) continue;
-    Graph graph{{}, speed, PathType::Nvl, PathType::Pix, true, false};
+    Graph graph{{}, speed, std::min(inter_rate, 2 * speed), PathType::Nvl, PathType::Pix, true, false};
     for (std::size_t head = 0; head < heads; ++head) graph.channels.push_back({{head}, topology.own_nic(head)});
     return graph;
   }

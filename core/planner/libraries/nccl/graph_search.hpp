@@ -14,7 +14,8 @@ struct Channel {
 
 struct Graph {
   std::vector<Channel> channels;
-  double rate = 0;  // GB/s of each channel, as NCCL counts
+  double rate = 0;        // GB/s of each channel, as NCCL counts
+  double inter_rate = 0;  // NVLS between nodes: what a head gets to its NIC
   PathType intra = PathType::Nvl;
   PathType inter = PathType::Pix;
   bool same_channels = false;
@@ -28,6 +29,10 @@ Graph search_rings(Topology const& topology, bool several_nodes, Library const& 
 // links, and each channel's starts at the next GPU, so that they share that room. Between two nodes NCCL raises what
 // trees carry within a node while that is below twice what they carry to the NIC, and then counts with it.
 double tree_rate(Graph const& rings, Topology const& topology, std::size_t nodes, Library const& library);
+
+// Whether the trees of several nodes are plain: of Hopper and later, where no second GPU is as near to a channel's NIC
+// as the search allows. Otherwise two GPUs share what a tree carries to the NIC (NCCL's balanced tree).
+bool trees_are_plain(Graph const& rings, Topology const& topology);
 
 // The NVLS graph of one node: how many heads, and the rate of each. Without channels where no rate fits.
 Graph search_nvls(Topology const& topology, bool several_nodes, Library const& library);

@@ -68,12 +68,13 @@ class NcclPlan {
   // ------------------------------------------------------------------------------------------------ collectives
 
   void decide() {
-    Communicator communicator{collective_.among.size(), nodes_.size(), per_node(), {}, {}, 0};
+    Communicator communicator{collective_.among.size(), nodes_.size(), per_node(), {}, {}, 0, false};
     communicator.ring = search_rings(topology_, several(), library_);
     communicator.tree_rate = tree_rate(communicator.ring, topology_, nodes_.size(), library_);
+    communicator.plain_trees = several() && trees_are_plain(communicator.ring, topology_);
     if (topology_.has_nvswitch()) communicator.nvls = search_nvls(topology_, several(), library_);
     auto const all = cells(collective_.op, communicator, topology_, library_, environment_);
-    auto const cell = cheapest(all, bytes(), communicator, collective_.op);
+    auto const cell = cheapest(all, bytes(), communicator);
     if (!cell) throw PlanError("NCCL_ALGO and NCCL_PROTO leave NCCL no algorithm for this collective");
     bool const nvls = cell->algorithm == AlgorithmKind::Nvls || cell->algorithm == AlgorithmKind::NvlsTree;
     auto const opened = nvls ? nvls_channels(communicator, topology_, library_, environment_)
@@ -104,8 +105,10 @@ class NcclPlan {
     bool const over_pcie = !several() && communicator.ring.intra != PathType::Nvl;
     if (over_pcie && cell_.protocol == Protocol::Simple)
       return base + overheads::kSimpleStepOverPcie * (steps.value() * 1e6 / pcie_step_us(cell_));
-    if (several() || over_pcie) return base + steps + time_of_rounds();
     auto const& block = figures::block(machine_.part_of(nodes_.front().front()));
+    bool const has_flags = cell_.protocol != Protocol::Simple && communicator.ring.intra == PathType::Nvl;
+    if (several() && has_flags) return base + steps + Seconds(cell_.link_latency_us * 1e-6) * (block.flagged_step - 1);
+    if (several() || over_pcie) return base + steps + time_of_rounds();
     if (cell_.protocol != Protocol::Simple) return base + steps * block.flagged_step;
     return block.simple_start + block.simple_step * (steps.value() * 1e6 / nvlink_step_us(cell_));
   }
@@ -135,7 +138,7 @@ class NcclPlan {
     for (auto const& cell : all) {
       if (cell.rate <= 0) continue;
       costs += fmt::format("{}{} {} {:.0f} us", costs.empty() ? "" : ", ", to_string(cell.algorithm),
-                           to_string(cell.protocol), time_us(cell, bytes(), communicator, collective_.op));
+                           to_string(cell.protocol), time_us(cell, bytes(), communicator));
     }
     remark("NCCL's own estimates, by which it chooses: " + costs);
     if (several() && topology_.plugin_latency_us() > 0)

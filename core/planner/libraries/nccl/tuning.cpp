@@ -30,21 +30,23 @@ Generation generation_of(int capability) {
 
 // By generation, and by one, two and more nodes (tuning.cc: llMaxBws, perChMaxRingLL128Bws, ...).
 struct Caps {
-  double ll, ring_ll128;
-  Row tree_ll128, tree_simple, nvls_tree;
+  double ll;
+  Row ring_ll128, tree_ll128, tree_simple, nvls_tree;
 };
+Caps caps_of_blackwell(Library const& library) {
+  constexpr double kLL = 282;
+  if (library.minor < 28) return {kLL, {73.4, 73.4, 73.4}, {73.4, 73.4, 58}, {77.4, 82.8, 72}, {0, 0, 0}};
+  Row const ring = library.minor == 28 ? Row{73.4, 34.6, 73.4} : Row{40, 40, 40};
+  return {kLL, ring, {55.6, 31.67, 20}, {70, 42.8, 24}, {0, 96, library.minor >= 30 ? 80 : 43.8}};
+}
 Caps caps_of(Generation generation, Library const& library) {
   switch (generation) {
-    case Generation::Volta: return {39, 20, {20, 20, 20}, {26.5, 18.5, 10}, {0, 0, 0}};
-    case Generation::Ampere: return {87.7, 20, {20, 20, 20}, {24, 23.6, 17.8}, {0, 0, 0}};
+    case Generation::Volta: return {39, {20, 20, 20}, {20, 20, 20}, {26.5, 18.5, 10}, {0, 0, 0}};
+    case Generation::Ampere: return {87.7, {20, 20, 20}, {20, 20, 20}, {24, 23.6, 17.8}, {0, 0, 0}};
     case Generation::Hopper:
-      return {library.minor >= 21 ? 141 : 87.7, 36.7, {36.7, 36.7, 29}, {38.7, 41.4, 36}, {0, 57.7, 45.5}};
-    case Generation::Blackwell:
-      return {282,
-              library.minor >= 29 ? 40.0 : 73.4,
-              {55.6, 31.67, 20},
-              {70, 42.8, 24},
-              {0, library.minor >= 30 ? 96 : 43.8, library.minor >= 30 ? 80 : 43.8}};
+      return {
+          library.minor >= 21 ? 141 : 87.7, {36.7, 36.7, 36.7}, {36.7, 36.7, 29}, {38.7, 41.4, 36}, {0, 57.7, 45.5}};
+    case Generation::Blackwell: return caps_of_blackwell(library);
   }
   return {};
 }
@@ -100,21 +102,31 @@ class Tuner {
     auto const channels = static_cast<double>(c_.ring.channels.size());
     double bus = channels * c_.ring.rate;
     if (protocol == Protocol::LL) bus = std::min(ll_cap(c_, topology_, library_), bus * ll_share());
-    if (protocol == Protocol::LL128) bus = std::min(bus * .92, channels * caps_.ring_ll128);
+    if (protocol == Protocol::LL128) bus = std::min(bus * .92, channels * caps_.ring_ll128.at(by_nodes()));
     auto const steps = op_ == CollectiveOp::AllReduce ? 2 * (n - 1) : is_rooted(op_) ? n : n - 1;
     auto const chained = hops_latency(protocol, topology_.plugin_latency_us());
     auto const counted = is_rooted(op_) ? rooted_latency(protocol)
                                         : hops_latency(protocol, message_us(static_cast<std::size_t>(protocol)));
-    return {AlgorithmKind::Ring, protocol, counted, bus * n / steps, chained};
+    bool const has_plateau = protocol == Protocol::Simple && c_.nodes > 1 && op_ == CollectiveOp::AllReduce;
+    return {.algorithm = AlgorithmKind::Ring,
+            .protocol = protocol,
+            .latency_us = counted,
+            .rate = bus * n / steps,
+            .chained_latency_us = chained,
+            .link_latency_us = within_nodes(protocol),
+            .plateau = !has_plateau                      ? 1
+                       : topology_.min_capability() < 80 ? 1.9
+                                                         : 1.4};
   }
 
   [[nodiscard]] Cell tree(Protocol protocol) const {
     auto const channels = static_cast<double>(c_.ring.channels.size());
-    auto const at = std::min<std::size_t>(c_.nodes, 3) - 1;
+    auto const at = by_nodes();
     double bus = std::min(channels * c_.tree_rate * .92, channels * caps_.tree_simple.at(at));
     if (protocol == Protocol::LL) bus = std::min(bus * (1 / 3.8), ll_cap(c_, topology_, library_));
     if (protocol == Protocol::LL128)
       bus = std::min(bus * (c_.nodes == 1 ? 7.0 / 9 : 120.0 / 128), channels * caps_.tree_ll128.at(at));
+    if (c_.plain_trees && library_.minor >= 26) bus *= .85;
     auto const p = static_cast<std::size_t>(protocol);
     auto const hops = static_cast<double>(c_.per_node - 1);
     auto const levels = std::log2(static_cast<double>(c_.nodes));
@@ -123,34 +135,28 @@ class Tuner {
     constexpr double kEarlierSimpleStep = 28;
     bool const is_earlier = protocol == Protocol::Simple && library_.minor < 23;
     auto const counted = is_earlier ? 2 * (hops + levels) * kEarlierSimpleStep : of_hops;
-    return {AlgorithmKind::Tree, protocol, counted + 2 * levels * message_us(p), bus * .5,
-            of_hops + 2 * levels * topology_.plugin_latency_us()};
+    return {.algorithm = AlgorithmKind::Tree,
+            .protocol = protocol,
+            .latency_us = counted + 2 * levels * message_us(p),
+            .rate = bus * .5,
+            .chained_latency_us = of_hops + 2 * levels * topology_.plugin_latency_us(),
+            .link_latency_us = 2 * hops * intra(0, p),
+            .is_corrected = true};
   }
 
   [[nodiscard]] Cell nvls(bool tree) const {
-    auto const heads = static_cast<double>(c_.nvls.channels.size());
-    auto const n = static_cast<double>(c_.ranks);
-    bool const all_reduce = op_ == CollectiveOp::AllReduce;
-    auto const share =
-        library_.minor >= 28 ? (topology_.min_capability() >= 100 ? .74 : .85) * (heads - 1) / heads : 5.0 / 6;
-    auto const at = std::min<std::size_t>(c_.nodes, 3) - 1;
-    auto const g = static_cast<double>(c_.per_node);
-    double rate = c_.nvls.rate * share * (all_reduce ? 2 : (g - 1) / g);
-    if (tree) {
-      rate = std::min(rate, c_.nvls.rate * (c_.nodes == 2 ? 2 : 1));
-      rate = std::min(rate, caps_.nvls_tree.at(at));
-    }
-    auto const steps = all_reduce ? 2 * (n - 1) : n - 1;
-    auto algorithm_rate = heads * rate * n / steps;
-    if (!tree && library_.minor < 28) algorithm_rate = heads * c_.nvls.rate * (all_reduce ? 5.0 / 6 : 1);
     auto const levels = tree ? std::log2(static_cast<double>(c_.nodes)) : 0;
     auto const of_hops = kNvlsBase + (tree ? nvls_tree_hops_us(c_.nodes) : 0);
     constexpr double kEarlierHop = 14;
     auto const earlier = (library_.minor < 19 ? 23 : kNvlsBase) + 2 * levels * kEarlierHop;
     auto const counted = library_.minor < 28 ? earlier : of_hops;
-    return {tree ? AlgorithmKind::NvlsTree : AlgorithmKind::Nvls, Protocol::Simple,
-            counted + 2 * levels * message_us(static_cast<std::size_t>(Protocol::Simple)), algorithm_rate,
-            of_hops + 2 * levels * topology_.plugin_latency_us()};
+    bool const on_x86 = topology_.vendor() == CpuVendor::Intel || topology_.vendor() == CpuVendor::Amd;
+    return {.algorithm = tree ? AlgorithmKind::NvlsTree : AlgorithmKind::Nvls,
+            .protocol = Protocol::Simple,
+            .latency_us = counted + 2 * levels * message_us(static_cast<std::size_t>(Protocol::Simple)),
+            .rate = library_.minor < 28 ? earlier_nvls_rate(tree) : nvls_rate(tree),
+            .chained_latency_us = of_hops + 2 * levels * topology_.plugin_latency_us(),
+            .is_corrected = tree && library_.minor >= 29 && topology_.min_capability() >= 100 && on_x86};
   }
 
   // A binomial tree from every rank, the farthest hop first (Jeaugey, "PAT: a new algorithm for all-gather and
@@ -180,6 +186,27 @@ class Tuner {
   }
 
  private:
+  // Of a table by one, two and more nodes.
+  [[nodiscard]] std::size_t by_nodes() const { return std::min<std::size_t>(c_.nodes, 3) - 1; }
+
+  [[nodiscard]] double nvls_rate(bool tree) const {
+    auto const heads = static_cast<double>(c_.nvls.channels.size());
+    auto const n = static_cast<double>(c_.ranks);
+    auto const g = static_cast<double>(c_.per_node);
+    bool const all_reduce = op_ == CollectiveOp::AllReduce;
+    auto const share = (topology_.min_capability() >= 100 ? .74 : .85) * (heads - 1) / heads;
+    double rate = c_.nvls.rate * share * (all_reduce ? 2 : (g - 1) / g);
+    if (tree) rate = std::min({rate, c_.nvls.inter_rate * (c_.nodes == 2 ? 2 : 1), caps_.nvls_tree.at(by_nodes())});
+    return heads * rate * n / (all_reduce ? 2 * (n - 1) : n - 1);
+  }
+  // Before 2.28.
+  [[nodiscard]] double earlier_nvls_rate(bool tree) const {
+    auto const heads = static_cast<double>(c_.nvls.channels.size());
+    auto const inter = c_.nodes == 2 ? c_.nvls.inter_rate : c_.nvls.inter_rate / 2;
+    auto const rate = tree ? std::min(c_.nvls.rate, inter) : c_.nvls.rate;
+    return heads * rate * (op_ == CollectiveOp::AllReduce ? 5.0 / 6 : 1);
+  }
+
   // Words with flags carry half. Before 2.21 NCCL counted less.
   [[nodiscard]] double ll_share() const {
     if (library_.minor >= 21) return 1.0 / 2;
@@ -199,6 +226,11 @@ class Tuner {
     auto const p = static_cast<std::size_t>(protocol);
     auto const hops = c_.ring.same_channels ? 1 : static_cast<double>(c_.ranks);
     return kBase[1][p] + hops * (c_.nodes > 1 ? between_nodes(p) + message_us(p) : intra(1, p));
+  }
+  // Of a ring's latency, the steps within nodes.
+  [[nodiscard]] double within_nodes(Protocol protocol) const {
+    auto const times = op_ == CollectiveOp::AllReduce ? 2.0 : 1.0;
+    return times * static_cast<double>(c_.nodes * (c_.per_node - 1)) * intra(1, static_cast<std::size_t>(protocol));
   }
   // `message`: of the plugin's latency, for each step between nodes.
   [[nodiscard]] double hops_latency(Protocol protocol, double message) const {
@@ -278,27 +310,23 @@ double pcie_step_us(Cell const& cell) {
   return kPciStep[cell.algorithm == AlgorithmKind::Ring ? 1 : 0][static_cast<std::size_t>(cell.protocol)];
 }
 
-double time_us(Cell const& cell, double bytes, Communicator const& communicator, CollectiveOp op) {
+double time_us(Cell const& cell, double bytes, Communicator const& communicator) {
   double rate = cell.rate;
   double latency = cell.latency_us;
-  if (cell.algorithm == AlgorithmKind::Tree) {
+  if (cell.is_corrected) {
     auto const power = static_cast<int>(std::floor(std::log2(std::max(bytes, 1.0) / 64)));
     if (power >= 0 && power < 24)
       rate *= kTreeCorrection[static_cast<std::size_t>(cell.protocol)][static_cast<std::size_t>(power)];
   }
   auto const channels = static_cast<double>(communicator.ring.channels.size());
-  bool const is_large = bytes / (channels * static_cast<double>(communicator.ranks)) >= 64;
-  if (cell.algorithm == AlgorithmKind::Ring && cell.protocol == Protocol::Simple && communicator.nodes > 1 &&
-      op == CollectiveOp::AllReduce && is_large)
-    latency *= 1.4;
+  if (bytes / (channels * static_cast<double>(communicator.ranks)) >= 64) latency *= cell.plateau;
   return latency + bytes / (1000 * rate);
 }
 
-std::optional<Cell> cheapest(std::vector<Cell> const& all, double bytes, Communicator const& communicator,
-                             CollectiveOp op) {
+std::optional<Cell> cheapest(std::vector<Cell> const& all, double bytes, Communicator const& communicator) {
   std::optional<Cell> best;
   for (auto const& cell : all)
-    if (cell.rate > 0 && (!best || time_us(cell, bytes, communicator, op) < time_us(*best, bytes, communicator, op)))
+    if (cell.rate > 0 && (!best || time_us(cell, bytes, communicator) < time_us(*best, bytes, communicator)))
       best = cell;
   return best;
 }

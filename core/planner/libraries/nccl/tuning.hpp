@@ -24,6 +24,9 @@ struct Cell {
   double rate = 0;  // GB/s: bytes of the op over time ("algbw"); 0: not allowed
   // With every hop that data wait for. NCCL counts one of a broadcast, whose data pass n - 1.
   double chained_latency_us = latency_us;
+  double link_latency_us = 0;  // of those, the hops within a node
+  bool is_corrected = false;   // slower at sizes in between, by NCCL's tables
+  double plateau = 1;          // by how much its latency is longer for all but few bytes
 };
 
 struct Communicator {
@@ -32,6 +35,7 @@ struct Communicator {
   std::size_t per_node = 0;
   Graph ring, nvls;
   double tree_rate = 0;  // GB/s of each of the ring's channels
+  bool plain_trees = false;
 };
 
 // The part of a cell's latency that is no step: the launch.
@@ -43,15 +47,14 @@ double nvlink_step_us(Cell const& cell);
 double pcie_step_us(Cell const& cell);
 
 // The time of one cell for an op of `bytes`: the larger of what a rank sends and receives.
-double time_us(Cell const& cell, double bytes, Communicator const& communicator, CollectiveOp op);
+double time_us(Cell const& cell, double bytes, Communicator const& communicator);
 
 // Every allowed cell, ring and tree first. Empty where the environment leaves none.
 std::vector<Cell> cells(CollectiveOp op, Communicator const& communicator, Topology const& topology,
                         Library const& library, Environment const& environment);
 
 // Of the cells the cheapest.
-std::optional<Cell> cheapest(std::vector<Cell> const& all, double bytes, Communicator const& communicator,
-                             CollectiveOp op);
+std::optional<Cell> cheapest(std::vector<Cell> const& all, double bytes, Communicator const& communicator);
 
 // The channels that NCCL opens for a graph, each a thread block (connect.cc).
 int opened_channels(Communicator const& communicator, Topology const& topology, Library const& library,
