@@ -91,7 +91,10 @@ Demand demand_of(Model const& model, Step const& step) {
     Demand demand;
     // Of a library's kernel, told by its thread blocks, it is the time of its protocol, which differs from host to
     // host.
-    demand.start = step.work * (step.way.blocks > 0 ? model.assumed()(Parameter::LibrarySteps) : 1.0);
+    bool const is_of_library = step.way.blocks > 0;
+    auto const& assumed = model.assumed();
+    demand.start =
+        step.work * (is_of_library ? assumed(Parameter::LibrarySteps) * assumed(Parameter::LibraryMessages) : 1.0);
     demand.busy = demand.start;
     if (auto const gpu = gpu_at(model.machine(), step.from))
       demand.engines.push_back(model.resources().multiprocessors(*gpu));

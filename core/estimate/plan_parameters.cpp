@@ -33,9 +33,12 @@ std::vector<Parameter> parameters_of(Plan const& plan, Model const& model) {
   if (std::any_of(parts.begin(), parts.end(),
                   [](Part const& part) { return part.latency_spread || (part.kind == PartKind::Gpu && part.spread); }))
     found.insert(Parameter::GenericLatencies);
+  bool const is_between_nodes =
+      std::any_of(plan.steps.begin(), plan.steps.end(), [](Step const& step) { return step.way.nic_from.has_value(); });
   StepKinds kinds(model);
   for (auto const& step : plan.steps) {
-    if (step.work > Seconds(0) && step.way.blocks > 0) found.insert(Parameter::LibrarySteps);
+    if (step.work > Seconds(0) && step.way.blocks > 0)
+      found.insert(is_between_nodes ? Parameter::LibraryMessages : Parameter::LibrarySteps);
     if (step.way.carrier == Carrier::Mpi) found.insert(Parameter::MessagePassing);
     if (kinds.is_known(step)) continue;
     auto const demand = demand_of(model, step);

@@ -50,6 +50,9 @@ constexpr std::array<ParameterRange, kParameterCount> kRanges{{
     {Parameter::PageMigration, "page migration", 0.6, 1.4, "8.6 GB/s by faults, 48 GB/s prefetched (H200)"},
     {Parameter::LibrarySteps, "launches and protocol steps of libraries", 0.7, 1.5,
      "collectives below 1 MiB by NCCL 2.27 to 2.29 among 2 to 8 A100, H100, B200, GB200 (aiconfigurator)"},
+    {Parameter::LibraryMessages, "messages of libraries between nodes", 0.7, 2.5,
+     "all-reduces of 64 KiB to 1 MiB against the plans: 0.9 to 1.1 (4 x 8 H100), 1.2 (2 x 8 MI355X), 1.2 to 2 (2 x 8 "
+     "A100, EFA), 2.5 (2 x 8 H200), 1.1 to 3 (2 x 4 GH200, two clusters of Slingshot)"},
     {Parameter::MessagePassing, "message passing", 0.6, 2,
      "osu_latency over Ethernet by sockets: 10 us (MPICH, open-mpi/ompi issue 215) and 16 us (issue 7861); in virtual "
      "machines twice that"},

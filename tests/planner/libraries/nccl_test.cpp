@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "core/planner/libraries/nccl/graph_search.hpp"
+#include "core/planner/libraries/nccl/tree_search.hpp"
 #include "core/planner/libraries/nccl/tuning.hpp"
 #include "core/planner/libraries/steps/double_tree.hpp"
 #include "lanewise/estimate/estimate.hpp"

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/planner/libraries/nccl/tree_search.hpp"
 #include "core/planner/libraries/nccl/tuning.hpp"
 
 namespace lanewise::nccl {

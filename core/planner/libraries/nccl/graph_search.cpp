@@ -6,44 +6,12 @@
 #include <numeric>
 #include <tuple>
 
+#include "core/planner/libraries/nccl/channel_rates.hpp"
+
 namespace lanewise::nccl {
 namespace {
 
-// search.cc: rates that are tried, from high to low.
-std::vector<double> speeds(int capability, bool several_nodes, Library const& library) {
-  std::vector<double> all;
-  if (capability >= 100) {
-    all = several_nodes ? std::vector<double>{96, 86,   80, 48, 45.1, 42, 40,  30,  24,  22,
-                                              20, 17.5, 15, 12, 6,    3,  2.4, 1.2, .24, .12}
-                        : std::vector<double>{90, 80, 70, 60, 50, 45, 40, 30, 24, 20, 19, 18};
-    auto const drop = [&](double speed) { std::erase(all, speed); };
-    if (library.minor < 30) drop(86);
-    if (library.minor < 29) {
-      drop(several_nodes ? 80 : 45);
-    }
-    if (library.minor < 27) {
-      drop(several_nodes ? 96 : 19);
-      if (!several_nodes) drop(18);
-    }
-  } else if (capability >= 90) {
-    all = several_nodes ? std::vector<double>{48, 45, 42, 40, 30, 24, 22, 20, 17.5, 15, 12, 6, 3, 2.4, 1.2, .24, .12}
-                        : std::vector<double>{60, 50, 40, 30, 24, 20, 15, 12, 11, 6, 3};
-    if (!several_nodes && library.minor < 21) std::erase(all, 11);
-    if (!several_nodes && library.minor < 19) std::erase(all, 50);
-  } else {
-    all = several_nodes ? std::vector<double>{48, 30, 28, 24, 20, 18, 15, 12, 10, 9, 7, 6, 5, 4, 3, 2.4, 1.2, .24, .12}
-                        : std::vector<double>{40, 30, 20, 18, 15, 12, 10, 9, 7, 6, 5, 4, 3};
-  }
-  return all;
-}
-
 std::size_t max_channels(Library const& library) { return library.minor >= 25 ? 32 : 16; }
-
-// What a channel between GPUs takes of a link: through an Intel host bridge 6/5 of PCIe.
-double share_of(Topology const& topology, Path const& path, std::uint32_t link, double speed) {
-  bool const overhead = topology.vendor() == CpuVendor::Intel && path.type >= PathType::Phb && topology.is_pci(link);
-  return overhead ? 1.2 * speed : speed;
-}
 
 // One setting of the search.
 struct SearchSetting {
@@ -379,88 +347,10 @@ class RingPasses {
   bool is_optimal_ = false;
 };
 
-// Takes what a channel of this speed needs of a path. False: there is not so much left.
-bool consume(Topology const& topology, Path const& path, double speed, std::vector<double>& left) {
-  for (auto const link : path.links) {
-    left[link] -= share_of(topology, path, link, speed);
-    if (std::round(left[link] * 1000) < 0) return false;
-  }
-  return true;
-}
-
-bool chains_fit(Graph const& rings, Topology const& topology, double speed) {
-  auto left = topology.capacities();
-  auto const n = topology.gpus().size();
-  for (std::size_t c = 0; c < rings.channels.size(); ++c) {
-    auto const& gpus = rings.channels[c].gpus;
-    for (std::size_t i = 0; i + 1 < n; ++i)
-      if (!consume(topology, topology.between(gpus[(c + i) % n], gpus[(c + i + 1) % n]), speed, left)) return false;
-  }
-  return true;
-}
-
-bool is_near(Graph const& rings, Topology const& topology, std::size_t gpu, std::size_t nic) {
-  return topology.to_nic(gpu, nic).type <= rings.inter && topology.from_nic(nic, gpu).type <= rings.inter;
-}
-
-// The chain of a tree. By NVSwitch each GPU's next one, or each one's previous where only that is near the NIC;
-// otherwise as the ring goes.
-std::vector<std::size_t> chain_of(Channel const& channel, Graph const& rings, Topology const& topology) {
-  auto chain = channel.gpus;
-  auto const n = chain.size();
-  if (!topology.has_nvswitch() || n < 2) return chain;
-  auto const next = (chain[0] + 1) % n;
-  auto const previous = (chain[0] + n - 1) % n;
-  bool const is_forward =
-      is_near(rings, topology, next, channel.nic) || !is_near(rings, topology, previous, channel.nic);
-  for (std::size_t i = 1; i < n; ++i) chain[i] = (chain[i - 1] + (is_forward ? 1 : n - 1)) % n;
-  return chain;
-}
-
-// The same of trees over several nodes: the NIC's traffic stays as it is, half of it with each of the first two GPUs of
-// a balanced tree.
-bool chains_fit_beside_nics(Graph const& rings, Topology const& topology, double speed) {
-  auto left = topology.capacities();
-  std::size_t const sharing = trees_are_plain(rings, topology) ? 1 : 2;
-  for (auto const& channel : rings.channels) {
-    auto const chain = chain_of(channel, rings, topology);
-    for (std::size_t i = 0; i < sharing; ++i)
-      if (!consume(topology, topology.to_nic(chain[i], channel.nic), rings.rate / static_cast<double>(sharing), left))
-        return false;
-    for (std::size_t i = 0; i + 1 < chain.size(); ++i)
-      if (!consume(topology, topology.between(chain[i], chain[i + 1]), speed, left)) return false;
-  }
-  return true;
-}
-
 }  // namespace
 
 Graph search_rings(Topology const& topology, bool several_nodes, Library const& library) {
   return RingPasses(topology, several_nodes, library).run();
-}
-
-double tree_rate(Graph const& rings, Topology const& topology, std::size_t nodes, Library const& library) {
-  if (nodes > 2 || rings.is_fallback || topology.gpus().size() < 2) return rings.rate;
-  auto const all = speeds(topology.min_capability(), nodes > 1, library);
-  if (nodes == 1) {
-    for (auto const speed : all)
-      if (speed >= rings.rate && chains_fit(rings, topology, speed)) return speed;
-    return rings.rate;
-  }
-  auto rate = rings.rate;
-  for (auto speed = all.rbegin(); speed != all.rend() && rate < 2 * rings.rate; ++speed) {
-    if (*speed <= rate) continue;
-    if (!chains_fit_beside_nics(rings, topology, *speed)) break;
-    rate = *speed;
-  }
-  return rate;
-}
-
-bool trees_are_plain(Graph const& rings, Topology const& topology) {
-  if (topology.min_capability() < 90 || topology.gpus().size() < 2) return false;
-  return std::any_of(rings.channels.begin(), rings.channels.end(), [&](Channel const& channel) {
-    return !is_near(rings, topology, chain_of(channel, rings, topology).at(1), channel.nic);
-  });
 }
 
 Graph search_nvls(Topology const& topology, bool several_nodes, Library const& library) {

@@ -25,15 +25,6 @@ struct Graph {
 // The rings through one node of several. Every node is taken to be like this one.
 Graph search_rings(Topology const& topology, bool several_nodes, Library const& library);
 
-// The rate of the trees that go with rings: as many channels. Within one node a chain leaves out one of the ring's
-// links, and each channel's starts at the next GPU, so that they share that room. Between two nodes NCCL raises what
-// trees carry within a node while that is below twice what they carry to the NIC, and then counts with it.
-double tree_rate(Graph const& rings, Topology const& topology, std::size_t nodes, Library const& library);
-
-// Whether the trees of several nodes are plain: of Hopper and later, where no second GPU is as near to a channel's NIC
-// as the search allows. Otherwise two GPUs share what a tree carries to the NIC (NCCL's balanced tree).
-bool trees_are_plain(Graph const& rings, Topology const& topology);
-
 // The NVLS graph of one node: how many heads, and the rate of each. Without channels where no rate fits.
 Graph search_nvls(Topology const& topology, bool several_nodes, Library const& library);
 

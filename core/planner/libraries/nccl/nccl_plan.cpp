@@ -10,6 +10,7 @@
 #include "core/machine/library_variables.hpp"
 #include "core/model/resources/figures.hpp"
 #include "core/planner/libraries/nccl/nvls_rounds.hpp"
+#include "core/planner/libraries/nccl/tree_search.hpp"
 #include "core/planner/libraries/nccl/tuning.hpp"
 #include "core/planner/libraries/steps/double_tree.hpp"
 #include "core/planner/libraries/steps/library_steps.hpp"

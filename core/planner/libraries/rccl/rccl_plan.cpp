@@ -125,12 +125,14 @@ class RcclPlan {
   void explain(AlgorithmKind algorithm, bool by_pairs) {
     if (collective_.op == CollectiveOp::AllToAll) return;
     bool const is_tree = algorithm == AlgorithmKind::Tree;
-    steps_.remark(by_pairs ? "few bytes: every two GPUs exchange their parts at once, over the xGMI link between them"
-                           : fmt::format("{} use each of the {} xGMI links of a GPU equally, both ways",
-                                         is_tree ? "chains of trees" : "rings", per_node() - 1));
-    if (nodes_.size() == 1) return;
-    steps_.remark(is_tree ? "every tree leaves a node by the NIC of the first GPU of its chain there"
-                          : "every ring leaves a node by the NIC of its last GPU there");
+    if (by_pairs)
+      steps_.remark("few bytes: every two GPUs exchange their parts at once, over the xGMI link between them");
+    else if (per_node() > 1)
+      steps_.remark(fmt::format("{} use each of the {} xGMI links of a GPU equally, both ways",
+                                is_tree ? "chains of trees" : "rings", per_node() - 1));
+    if (nodes_.size() > 1)
+      steps_.remark(is_tree ? "every tree leaves a node by the NIC of the first GPU of its chain there"
+                            : "every ring leaves a node by the NIC of its last GPU there");
   }
 
   // Within one node every link carries the same.
