@@ -135,12 +135,12 @@ TEST(Rccl, TakesTheProtocolByWhatARankHas) {
     Communicator const communicator{nodes, 8, Chip::Gfx942, true};
     return choose(CollectiveOp::AllReduce, static_cast<double>(bytes.value()), communicator).protocol;
   };
-  EXPECT_EQ(protocol(8_MiB, 2), rccl::Protocol::LL);
-  EXPECT_EQ(protocol(16_MiB, 2), rccl::Protocol::LL128);
-  EXPECT_EQ(protocol(64_MiB, 2), rccl::Protocol::LL128);
-  EXPECT_EQ(protocol(128_MiB, 2), rccl::Protocol::Simple);
-  EXPECT_EQ(protocol(512_MiB, 4), rccl::Protocol::LL128);
-  EXPECT_EQ(protocol(1_GiB, 4), rccl::Protocol::Simple);
+  EXPECT_EQ(protocol(8_MiB, 2), Protocol::LL);
+  EXPECT_EQ(protocol(16_MiB, 2), Protocol::LL128);
+  EXPECT_EQ(protocol(64_MiB, 2), Protocol::LL128);
+  EXPECT_EQ(protocol(128_MiB, 2), Protocol::Simple);
+  EXPECT_EQ(protocol(512_MiB, 4), Protocol::LL128);
+  EXPECT_EQ(protocol(1_GiB, 4), Protocol::Simple);
 }
 
 // Eight chains, each with an eighth, up and down: four on every link of a node each way.

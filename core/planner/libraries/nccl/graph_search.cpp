@@ -26,9 +26,10 @@ struct SearchSetting {
 class RingSearch {
  public:
   RingSearch(Topology const& topology, bool several_nodes)
-      : topology_(topology), several_nodes_(several_nodes), left_(topology.capacities()) {
-    find_own_nics(topology);
-  }
+      : topology_(topology),
+        several_nodes_(several_nodes),
+        own_nics_(own_nics_of(topology)),
+        left_(topology.capacities()) {}
 
   // The best that this setting allows; no channels where it allows none.
   std::vector<Channel> find(SearchSetting const& setting) {
@@ -115,27 +116,26 @@ class RingSearch {
 
   // The GPUs' own NICs, then those that the setting lets a GPU reach (search.cc: ncclTopoSelectNets).
   [[nodiscard]] std::vector<std::size_t> nics_in_reach() const {
-    std::vector<std::size_t> nics;
-    for (std::size_t i = 0; i < own_first_.size(); ++i) {
-      bool reached = i < owned_;
-      for (std::size_t gpu = 0; gpu < topology_.gpus().size() && !reached; ++gpu)
-        reached = topology_.to_nic(gpu, own_first_[i]).type <= setting_.inter;
-      if (reached) nics.push_back(own_first_[i]);
-    }
+    auto nics = own_nics_;
+    std::vector<bool> taken(topology_.nics().size(), false);
+    for (auto const nic : nics) taken[nic] = true;
+    for (std::size_t nic = 0; nic < taken.size(); ++nic)
+      for (std::size_t gpu = 0; gpu < topology_.gpus().size() && !taken[nic]; ++gpu) {
+        taken[nic] = topology_.to_nic(gpu, nic).type <= setting_.inter;
+        if (taken[nic]) nics.push_back(nic);
+      }
     return nics;
   }
-  void find_own_nics(Topology const& topology) {
-    auto& nics = own_first_;
+  [[nodiscard]] static std::vector<std::size_t> own_nics_of(Topology const& topology) {
+    std::vector<std::size_t> nics;
     std::vector<bool> taken(topology.nics().size(), false);
-    auto const add = [&](std::size_t nic) {
-      if (!taken[nic]) nics.push_back(nic);
-      taken[nic] = true;
-    };
     for (std::size_t gpu = 0; gpu < topology.gpus().size(); ++gpu)
-      for (std::size_t channel = 0; channel < topology.nearest_nics(gpu); ++channel)
-        add(topology.own_nic(gpu, channel));
-    owned_ = nics.size();
-    for (std::size_t nic = 0; nic < topology.nics().size(); ++nic) add(nic);
+      for (std::size_t channel = 0; channel < topology.nearest_nics(gpu); ++channel) {
+        auto const nic = topology.own_nic(gpu, channel);
+        if (!taken[nic]) nics.push_back(nic);
+        taken[nic] = true;
+      }
+    return nics;
   }
   // Those that no other GPU is nearer than, the one whose own NIC it is first (topo.cc: ncclTopoGetLocal).
   [[nodiscard]] std::vector<std::size_t> gpus_near(std::size_t nic) const {
@@ -239,9 +239,8 @@ class RingSearch {
 
   Topology const& topology_;
   bool several_nodes_;
-  std::vector<std::size_t> own_first_;  // NICs: those that a GPU calls its own, then the others
-  std::size_t owned_ = 0;               // how many of those
-  std::vector<std::size_t> nics_;       // that the setting allows
+  std::vector<std::size_t> own_nics_;  // that a GPU calls its own
+  std::vector<std::size_t> nics_;      // that the setting allows
   SearchSetting setting_;
   std::vector<double> left_;  // of each link
   std::vector<Channel> found_, best_;

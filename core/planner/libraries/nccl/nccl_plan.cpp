@@ -159,10 +159,7 @@ class NcclPlan {
     if (!text.empty()) remark("pairs of GPUs of a node: " + text);
   }
 
-  // What a byte of data is on the link.
-  [[nodiscard]] double on_link() const {
-    return cell_.protocol == Protocol::LL ? 2 : cell_.protocol == Protocol::LL128 ? 128.0 / 120 : 1;
-  }
+  [[nodiscard]] double on_link() const { return bytes_on_link(cell_.protocol); }
 
   // Channels of the same order carry one flow.
   struct Order {

@@ -18,7 +18,7 @@ using Environment = std::map<std::string, std::string>;
 std::optional<int> number_in(Environment const& environment, std::string const& name);
 
 // The variables of a machine file, and beneath them those that the NICs' network plugin sets: aws-ofi-nccl for EFA.
-// Source: aws/aws-ofi-nccl, src/platform-aws.cpp, p5 and later; what p4d lacks of them concerns no GPU of its time.
+// Source: aws/aws-ofi-nccl, src/platform-aws.cpp, p5 and later. p4d lacks those of NVLS, which its GPUs do not have.
 Environment environment_of(Machine const& machine);
 
 // From near to far, as in NCCL.

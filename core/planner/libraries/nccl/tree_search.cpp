@@ -46,11 +46,10 @@ std::vector<std::size_t> chain_of(Channel const& channel, Graph const& rings, To
   return chain;
 }
 
-// The same of trees over several nodes: the NIC's traffic stays as it is, half of it with each of the first two GPUs of
-// a balanced tree.
-bool chains_fit_beside_nics(Graph const& rings, Topology const& topology, double speed) {
+// The same of trees over several nodes: the NIC's traffic stays as it is, of which the first `sharing` GPUs have an
+// equal part each.
+bool chains_fit_beside_nics(Graph const& rings, Topology const& topology, double speed, std::size_t sharing) {
   auto left = topology.capacities();
-  std::size_t const sharing = trees_are_plain(rings, topology) ? 1 : 2;
   for (auto const& channel : rings.channels) {
     auto const chain = chain_of(channel, rings, topology);
     for (std::size_t i = 0; i < sharing; ++i)
@@ -73,9 +72,10 @@ double tree_rate(Graph const& rings, Topology const& topology, std::size_t nodes
     return rings.rate;
   }
   auto rate = rings.rate;
+  std::size_t const sharing = trees_are_plain(rings, topology) ? 1 : 2;
   for (auto speed = all.rbegin(); speed != all.rend() && rate < 2 * rings.rate; ++speed) {
     if (*speed <= rate) continue;
-    if (!chains_fit_beside_nics(rings, topology, *speed)) break;
+    if (!chains_fit_beside_nics(rings, topology, *speed, sharing)) break;
     rate = *speed;
   }
   return rate;

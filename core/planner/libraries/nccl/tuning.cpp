@@ -113,7 +113,7 @@ class Tuner {
             .latency_us = counted,
             .rate = bus * n / steps,
             .chained_latency_us = chained,
-            .link_latency_us = within_nodes(protocol),
+            .link_latency_us = steps_within_nodes() * intra(1, static_cast<std::size_t>(protocol)),
             .plateau = !has_plateau                      ? 1
                        : topology_.min_capability() < 80 ? 1.9
                                                          : 1.4};
@@ -227,21 +227,20 @@ class Tuner {
     auto const hops = c_.ring.same_channels ? 1 : static_cast<double>(c_.ranks);
     return kBase[1][p] + hops * (c_.nodes > 1 ? between_nodes(p) + message_us(p) : intra(1, p));
   }
-  // Of a ring's latency, the steps within nodes.
-  [[nodiscard]] double within_nodes(Protocol protocol) const {
-    auto const times = op_ == CollectiveOp::AllReduce ? 2.0 : 1.0;
-    return times * static_cast<double>(c_.nodes * (c_.per_node - 1)) * intra(1, static_cast<std::size_t>(protocol));
+  // How often data go around a ring.
+  [[nodiscard]] double rounds() const { return op_ == CollectiveOp::AllReduce ? 2 : 1; }
+  // A ring's steps within nodes.
+  [[nodiscard]] double steps_within_nodes() const {
+    return rounds() * static_cast<double>(c_.nodes * (c_.per_node - 1));
   }
   // `message`: of the plugin's latency, for each step between nodes.
   [[nodiscard]] double hops_latency(Protocol protocol, double message) const {
     auto const p = static_cast<std::size_t>(protocol);
-    auto const n = static_cast<double>(c_.ranks);
-    auto const times = op_ == CollectiveOp::AllReduce ? 2.0 : 1.0;
-    auto const steps = times * (n - 1);
-    auto const between = c_.nodes > 1 ? times * static_cast<double>(c_.nodes - 1) : 0;
+    auto const between = rounds() * static_cast<double>(c_.nodes - 1);
     double overhead = 0;
     if (c_.nodes > 1) overhead = network_overhead_us() * (protocol == Protocol::Simple ? 3.0 : 1.0);
-    return kBase[1][p] + (steps - between) * std::max(intra(1, p), overhead) + between * (between_nodes(p) + message);
+    return kBase[1][p] + steps_within_nodes() * std::max(intra(1, p), overhead) +
+           between * (between_nodes(p) + message);
   }
 
   [[nodiscard]] double network_overhead_us() const {
@@ -262,10 +261,6 @@ class Tuner {
 std::string_view to_string(AlgorithmKind algorithm) {
   constexpr std::array<std::string_view, 5> kNames{"Tree", "Ring", "NVLS", "NVLSTree", "PAT"};
   return kNames.at(static_cast<std::size_t>(algorithm));
-}
-std::string_view to_string(Protocol protocol) {
-  constexpr std::array<std::string_view, 3> kNames{"LL", "LL128", "Simple"};
-  return kNames.at(static_cast<std::size_t>(protocol));
 }
 
 std::vector<Cell> cells(CollectiveOp op, Communicator const& communicator, Topology const& topology,

@@ -7,14 +7,14 @@
 #include <vector>
 
 #include "core/planner/libraries/nccl/graph_search.hpp"
+#include "core/planner/libraries/steps/protocol.hpp"
 #include "lanewise/plan/collective.hpp"
 
 namespace lanewise::nccl {
 
 enum class AlgorithmKind : std::uint8_t { Tree, Ring, Nvls, NvlsTree, Pat };
-enum class Protocol : std::uint8_t { LL, LL128, Simple };
+using lanewise::to_string;
 std::string_view to_string(AlgorithmKind algorithm);  // Tree, Ring, NVLS, NVLSTree, PAT
-std::string_view to_string(Protocol protocol);        // LL, LL128, Simple
 
 // What NCCL believes of one pair of algorithm and protocol.
 struct Cell {
@@ -34,8 +34,8 @@ struct Communicator {
   std::size_t nodes = 1;
   std::size_t per_node = 0;
   Graph ring, nvls;
-  double tree_rate = 0;  // GB/s of each of the ring's channels
-  bool plain_trees = false;
+  double tree_rate = 0;      // GB/s of each of the ring's channels
+  bool plain_trees = false;  // of several nodes
 };
 
 // The part of a cell's latency that is no step: the launch.

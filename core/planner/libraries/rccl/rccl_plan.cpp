@@ -52,7 +52,7 @@ class RcclPlan {
     Choice chosen{AlgorithmKind::Ring, by_flags ? Protocol::LL : Protocol::Simple};
     if (nodes_.size() > 1 && !exchanges)
       chosen = choose(collective_.op, bytes(), {nodes_.size(), per_node(), chip(), has_amd_cpu()});
-    on_link_ = on_link(chosen.protocol);
+    on_link_ = bytes_on_link(chosen.protocol);
     auto& choice = steps_.choice();
     choice.algorithm = exchanges ? "SendRecv" : by_pairs ? "Direct" : to_string(chosen.algorithm);
     choice.protocol = to_string(chosen.protocol);

@@ -102,10 +102,6 @@ double estimate(AlgorithmKind algorithm, std::size_t protocol, double bytes, Com
 }  // namespace
 
 std::string_view to_string(AlgorithmKind algorithm) { return algorithm == AlgorithmKind::Tree ? "Tree" : "Ring"; }
-std::string_view to_string(Protocol protocol) {
-  constexpr std::array<std::string_view, 3> kNames{"LL", "LL128", "Simple"};
-  return kNames.at(static_cast<std::size_t>(protocol));
-}
 
 Choice choose(CollectiveOp op, double bytes, Communicator const& communicator) {
   Choice choice{AlgorithmKind::Ring, protocol_of(op, bytes, communicator)};
@@ -126,10 +122,6 @@ Latencies latencies(AlgorithmKind algorithm, Protocol protocol) {
   // The 320 us of a ring's step by Simple keep RCCL from rings; none takes so long.
   auto const network = std::min(kNetworkStep[0].at(p), kNetworkStep.at(a).at(p));
   return {Seconds(kBase.at(p) * 1e-6), Seconds(kLinkStep.at(a).at(p) * 1e-6), Seconds(network * 1e-6)};
-}
-
-double on_link(Protocol protocol) {
-  return protocol == Protocol::LL ? 2 : protocol == Protocol::LL128 ? 128.0 / 120 : 1;
 }
 
 }  // namespace lanewise::rccl

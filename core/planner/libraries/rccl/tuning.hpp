@@ -6,15 +6,15 @@
 #include <cstdint>
 #include <string_view>
 
+#include "core/planner/libraries/steps/protocol.hpp"
 #include "lanewise/plan/collective.hpp"
 #include "lanewise/units/quantity.hpp"
 
 namespace lanewise::rccl {
 
 enum class AlgorithmKind : std::uint8_t { Tree, Ring };
-enum class Protocol : std::uint8_t { LL, LL128, Simple };
+using lanewise::to_string;
 std::string_view to_string(AlgorithmKind algorithm);  // Tree, Ring
-std::string_view to_string(Protocol protocol);        // LL, LL128, Simple
 
 // Chips with a table of their own: MI300X and MI325X (gfx942), MI350X and MI355X (gfx950).
 enum class Chip : std::uint8_t { Gfx942, Gfx950 };
@@ -40,8 +40,5 @@ struct Latencies {
   Seconds base, link_step, network_step;
 };
 Latencies latencies(AlgorithmKind algorithm, Protocol protocol);
-
-// What a byte of data is on a link: LL sends a flag with every word, LL128 with every 120 bytes.
-double on_link(Protocol protocol);
 
 }  // namespace lanewise::rccl
