@@ -44,10 +44,26 @@ transfers() {
   echo "$work/transfers-$1.yaml"
 }
 
+# transfers_of_cluster COUNT: so many between random GPUs of 32 nodes, all at once
+transfers_of_cluster() {
+  { printf 'lanewise: scenario/1\nscenario: transfers\nmachines: [%s]\ntransfers:\n' "$(cluster 32)"
+    awk -v count="$1" '
+      function random(below) { seed = seed * 16807 % 2147483647; return seed % below }  # Park and Miller, 1988
+      BEGIN { seed = 1
+        for (i = 0; i < count; ++i) {
+          do { from = random(256); to = random(256) } while (from == to)
+          printf "  - {id: t%d, from: node%d/gpu%d, to: node%d/gpu%d, bytes: %d KiB}\n",
+            i, from / 8, from % 8, to / 8, to % 8, 64 + random(4096)
+        } }'
+  } >"$work/transfers-of-cluster-$1.yaml"
+  echo "$work/transfers-of-cluster-$1.yaml"
+}
+
 echo '| what | earlier | now | ratio | target |'
 echo '|---|---|---|---|---|'
 row "\`accuracy\` of its measurements" 8 accuracy "$earlier_source"/measurements/published/*.yaml
 row "\`check\` of its scenarios" 4 check "$earlier_source/scenarios"
-row "\`run\` of 500 transfers" 20 run "$(transfers 500)"
+row "\`run\` of 500 transfers in one node" 20 run "$(transfers 500)"
+row "\`run\` of 500 transfers between 32 nodes" 20 run "$(transfers_of_cluster 500)"
 row "\`matrix\` of 512 GPUs" 10 matrix "$(cluster 64)"
 row "\`run\` all-to-all of 256 MiB among 512 GPUs" 3 run "$(collective all_to_all 64)"

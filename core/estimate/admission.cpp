@@ -32,7 +32,11 @@ Admission::Admission(FlowSet const& flows, std::span<Step const> steps, std::spa
     rate_alone_.push_back(flows_[i].cap);
     for (auto const& use : flows_[i].uses)
       rate_alone_[i] = std::min(rate_alone_[i], capacities_[use.resource] / use.weight);
+    first_use_.push_back(alone_.size());
+    for (auto const& use : flows_[i].uses)
+      alone_.push_back({use.resource, use.weight * rate_alone_[i] / capacities_[use.resource]});
   }
+  first_use_.push_back(alone_.size());
   note_needs();
   if (priority_ == Priority::StepOrder) return;
   slots_ = engines.free_slots();
@@ -48,8 +52,8 @@ void Admission::ready(std::size_t step) {
 
 void Admission::finished(std::size_t step) {
   engines_.release(step);
-  for (auto const& use : flows_[step].uses)
-    utilisation_[use.resource] = std::max(0.0, utilisation_[use.resource] - utilisation_by(step, use));
+  for (auto const& use : alone(step))
+    utilisation_[use.resource] = std::max(0.0, utilisation_[use.resource] - use.utilisation);
 }
 
 // A step that was held back is examined again only if something that it needs was freed.
@@ -57,9 +61,12 @@ void Admission::find_admissible(std::span<std::size_t const> ended) {
   std::fill(freed_.begin(), freed_.end(), 0);
   for (auto const step : ended)
     std::transform(freed_.begin(), freed_.end(), needs_of(step).begin(), freed_.begin(), std::bit_or<>());
+  freed_words_.clear();
+  for (std::size_t word = 0; word < words_; ++word)
+    if (freed_[word] != 0) freed_words_.push_back(word);
   admissible_.clear();
   for (auto const step : waiting_)
-    if ((is_held_back_[step] == 0 || needs_any(step, freed_)) && fits_now(step))
+    if ((is_held_back_[step] == 0 || needs_freed(step)) && fits_now(step))
       admissible_.push_back(step);
     else
       is_held_back_[step] = 1;
@@ -68,7 +75,7 @@ void Admission::find_admissible(std::span<std::size_t const> ended) {
 
 void Admission::take(std::size_t step, std::span<std::size_t const> ended) {
   engines_.take(step);
-  for (auto const& use : flows_[step].uses) utilisation_[use.resource] += utilisation_by(step, use);
+  for (auto const& use : alone(step)) utilisation_[use.resource] += use.utilisation;
   if (priority_ == Priority::BottleneckFirst) add_work(step, -1);
   auto& order_only = order_only_[step];
   for (auto const other : ended)
@@ -79,14 +86,10 @@ void Admission::take(std::size_t step, std::span<std::size_t const> ended) {
 }
 
 bool Admission::fits_capacities(std::size_t step) const {
-  return std::all_of(flows_[step].uses.begin(), flows_[step].uses.end(), [&](Sharing::Use const& use) {
-    return utilisation_[use.resource] <= 0 ||
-           utilisation_[use.resource] + utilisation_by(step, use) <= max_utilisation_;
+  auto const uses = alone(step);
+  return std::all_of(uses.begin(), uses.end(), [&](UseAlone const& use) {
+    return utilisation_[use.resource] <= 0 || utilisation_[use.resource] + use.utilisation <= max_utilisation_;
   });
-}
-
-double Admission::utilisation_by(std::size_t step, Sharing::Use const& use) const {
-  return use.weight * rate_alone_[step] / capacities_[use.resource];
 }
 
 void Admission::note_needs() {
@@ -104,6 +107,12 @@ void Admission::note_needs() {
 bool Admission::needs_any(std::size_t step, std::span<std::uint64_t const> of) const {
   return std::inner_product(of.begin(), of.end(), needs_of(step).begin(), std::uint64_t{0}, std::bit_or<>(),
                             std::bit_and<>()) != 0;
+}
+
+bool Admission::needs_freed(std::size_t step) const {
+  auto const needs = needs_of(step);
+  return std::any_of(freed_words_.begin(), freed_words_.end(),
+                     [&](std::size_t word) { return (needs[word] & freed_[word]) != 0; });
 }
 
 // First the step that needs the resource or engine with the most work left: that one must never idle.

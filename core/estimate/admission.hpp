@@ -38,6 +38,12 @@ class Admission {
   [[nodiscard]] std::span<std::vector<StepId> const> order_only() const { return order_only_; }
 
  private:
+  // What a step that runs alone takes of a capacity.
+  struct UseAlone {
+    std::uint32_t resource = 0;
+    double utilisation = 0;
+  };
+
   // The work left for the busiest thing that a step needs, and for the next busiest, in units of kEqualWork.
   struct Urgency {
     double most = 0;
@@ -48,12 +54,15 @@ class Admission {
   void take(std::size_t step, std::span<std::size_t const> ended);
   [[nodiscard]] bool fits_now(std::size_t step) const { return engines_.are_free(step) && fits_capacities(step); }
   [[nodiscard]] bool fits_capacities(std::size_t step) const;
-  [[nodiscard]] double utilisation_by(std::size_t step, Sharing::Use const& use) const;
+  [[nodiscard]] std::span<UseAlone const> alone(std::size_t step) const {
+    return std::span(alone_).subspan(first_use_[step], first_use_[step + 1] - first_use_[step]);
+  }
   void note_needs();
   [[nodiscard]] std::span<std::uint64_t const> needs_of(std::size_t step) const {
     return std::span(needs_).subspan(step * words_, words_);
   }
   [[nodiscard]] bool needs_any(std::size_t step, std::span<std::uint64_t const> of) const;
+  [[nodiscard]] bool needs_freed(std::size_t step) const;
   void sort_by_urgency();
   void add_work(std::size_t step, double sign);
 
@@ -64,16 +73,19 @@ class Admission {
   EngineQueue& engines_;
   double max_utilisation_;
   Priority priority_;
-  std::vector<double> rate_alone_;   // of a step
-  std::vector<double> utilisation_;  // of a capacity, by the steps that run at their rates alone
+  std::vector<double> rate_alone_;      // of a step
+  std::vector<UseAlone> alone_;         // of all steps, one after another
+  std::vector<std::size_t> first_use_;  // of a step: its first among these
+  std::vector<double> utilisation_;     // of a capacity, by the steps that run at their rates alone
   std::vector<std::vector<StepId>> order_only_;
   std::vector<std::size_t> waiting_;     // ascending
   std::vector<std::size_t> admissible_;  // of these, those that fitted when the search for them ended
   std::vector<char> is_held_back_;       // of a step: it waits, and did not fit when it was last examined
   // Sets of bits, one for every capacity and one for every engine after them.
-  std::size_t words_ = 0;             // of a set
-  std::vector<std::uint64_t> needs_;  // of each step, one set after another
-  std::vector<std::uint64_t> freed_;  // by steps that just ended
+  std::size_t words_ = 0;                 // of a set
+  std::vector<std::uint64_t> needs_;      // of each step, one set after another
+  std::vector<std::uint64_t> freed_;      // by steps that just ended
+  std::vector<std::size_t> freed_words_;  // those of its words that are not 0
   // For Priority::BottleneckFirst.
   std::vector<int> slots_;           // of an engine
   std::vector<double> work_;         // seconds left for a capacity

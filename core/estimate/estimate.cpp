@@ -11,8 +11,8 @@
 #include "core/estimate/demands.hpp"
 #include "core/estimate/engine_queue.hpp"
 #include "core/estimate/flow_set.hpp"
+#include "core/estimate/running_flows.hpp"
 #include "core/estimate/schedule.hpp"
-#include "core/estimate/sharing.hpp"
 #include "core/estimate/simultaneous.hpp"
 #include "core/io/interrupt.hpp"
 #include "core/plan/dag_runner.hpp"
@@ -32,7 +32,7 @@ class EstimatedRun {
       : steps_(steps),
         demands_(demands),
         flows_(model, steps, demands),
-        sharing_(flows_.capacities()),
+        flowing_(flows_, steps),
         engines_(model, demands),
         runner_(dag_of(steps)) {
     result_.steps.resize(steps.size());
@@ -50,9 +50,8 @@ class EstimatedRun {
       if (now_ > limit) return false;
       throw_if_interrupted();
       if (rates_are_stale_) {
-        sharing_.share(flowing_, lowest_ended_rate_);
+        flowing_.share();
         rates_are_stale_ = false;
-        lowest_ended_rate_ = std::numeric_limits<double>::infinity();
       }
       advance();
     }
@@ -85,32 +84,13 @@ class EstimatedRun {
 
   // To the next end of a delay or a flow.
   void advance() {
-    auto elapsed = delayed_.empty() ? std::numeric_limits<double>::infinity() : delayed_.top().first - now_;
-    for (std::size_t i = 0; i < flowing_.size(); ++i) elapsed = std::min(elapsed, left_[i] / flowing_[i]->rate);
+    auto elapsed = flowing_.seconds_to_next_end();
+    if (!delayed_.empty()) elapsed = std::min(elapsed, delayed_.top().first - now_);
     elapsed = std::max(elapsed, 0.0);
     now_ += elapsed;
     auto const slack = simultaneous_within(now_);
     ended_.clear();
-    double last = 0;  // seconds until the last of those that end in this instant
-    std::size_t kept = 0;
-    for (std::size_t i = 0; i < flowing_.size(); ++i) {
-      auto* flow = flowing_[i];
-      auto const left = left_[i] - flow->rate * elapsed;
-      if (left > flow->rate * slack) {
-        flowing_[kept] = flow;
-        left_[kept++] = left;
-        continue;
-      }
-      last = std::max(last, left / flow->rate);
-      lowest_ended_rate_ = std::min(lowest_ended_rate_, flow->rate);
-      ended_.push_back(number(flow));
-    }
-    flowing_.resize(kept);
-    left_.resize(kept);
-    if (last > 0) {
-      now_ += last;
-      for (std::size_t i = 0; i < flowing_.size(); ++i) left_[i] -= flowing_[i]->rate * last;
-    }
+    now_ += flowing_.pass(elapsed, slack, ended_);
     rates_are_stale_ = rates_are_stale_ || !ended_.empty();
     start_flows(slack);
     std::sort(ended_.begin(), ended_.end());
@@ -129,10 +109,8 @@ class EstimatedRun {
         ended_.push_back(step);
         continue;
       }
-      flowing_.push_back(&flows_.flows()[step]);
-      left_.push_back(static_cast<double>(steps_[step].bytes.value()));
+      flowing_.begin(step);
       rates_are_stale_ = true;
-      lowest_ended_rate_ = 0;
     }
   }
 
@@ -146,25 +124,18 @@ class EstimatedRun {
     runner_.finished(StepId(step), [&](StepId next) { ready(index(next)); });
   }
 
-  [[nodiscard]] std::size_t number(Sharing::Flow const* flow) const {
-    return static_cast<std::size_t>(flow - flows_.flows().data());
-  }
-
   std::span<Step const> steps_;
   std::span<StepDemand const> demands_;
   FlowSet flows_;
-  Sharing sharing_;
+  RunningFlows flowing_;
   EngineQueue engines_;
   std::optional<Admission> admission_;  // nullopt: only engines hold steps back
   DagRunner runner_;
   using Delay = std::pair<double, std::size_t>;
   std::priority_queue<Delay, std::vector<Delay>, std::greater<>> delayed_;  // by the end of the latency
-  std::vector<Sharing::Flow*> flowing_;
-  std::vector<double> left_;        // of each of these, the bytes that have not flowed
-  std::vector<std::size_t> ended_;  // at this event, ascending
-  double now_ = 0;                  // seconds
+  std::vector<std::size_t> ended_;                                          // at this event, ascending
+  double now_ = 0;                                                          // seconds
   bool rates_are_stale_ = false;
-  double lowest_ended_rate_ = 0;  // since rates were shared; 0: flows began, too
   Estimate result_;
 };
 

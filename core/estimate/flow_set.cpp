@@ -1,5 +1,9 @@
 #include "core/estimate/flow_set.hpp"
 
+#include <algorithm>
+#include <functional>
+#include <unordered_map>
+
 #include "core/estimate/posted_writes.hpp"
 
 namespace lanewise {
@@ -15,6 +19,7 @@ FlowSet::FlowSet(Model const& model, std::span<Step const> steps, std::span<Step
   }
   add_flows(demands, positions, limits_of);
   remove_never_binding();
+  find_classes();
 }
 
 FlowSet::Positions FlowSet::number_resources(Model const& model, std::span<StepDemand const> demands) {
@@ -53,6 +58,27 @@ void FlowSet::remove_never_binding() {
     for (auto const& use : flow.uses)
       if (!never[use.resource]) *kept++ = use;
     flow.uses = std::span(first, kept);
+  }
+}
+
+void FlowSet::find_classes() {
+  auto const hash = [&](std::uint32_t flow) {
+    auto sum = std::hash<double>()(flows_[flow].cap);
+    for (auto const& use : flows_[flow].uses)
+      sum = (sum ^ use.resource ^ std::hash<double>()(use.weight)) * 0x9e3779b97f4a7c15;
+    return sum ^ (sum >> 32);
+  };
+  auto const are_alike = [&](std::uint32_t a, std::uint32_t b) {
+    return flows_[a].cap == flows_[b].cap &&
+           std::equal(flows_[a].uses.begin(), flows_[a].uses.end(), flows_[b].uses.begin(), flows_[b].uses.end());
+  };
+  std::unordered_map<std::uint32_t, std::uint32_t, decltype(hash), decltype(are_alike)> known(2 * flows_.size(), hash,
+                                                                                              are_alike);
+  class_of_.reserve(flows_.size());
+  for (std::uint32_t i = 0; i < flows_.size(); ++i) {
+    auto const [found, is_new] = known.emplace(i, static_cast<std::uint32_t>(classes_.size()));
+    if (is_new) classes_.push_back(flows_[i]);
+    class_of_.push_back(found->second);
   }
 }
 

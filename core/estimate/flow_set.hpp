@@ -1,5 +1,6 @@
 #pragma once
 // The steps of a plan as flows over numbered capacities, which is what Sharing works on.
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -21,9 +22,12 @@ class FlowSet {
   ~FlowSet() = default;
 
   [[nodiscard]] std::vector<double> const& capacities() const { return capacities_; }
-  // One a step; the caller may fill in their rates.
-  [[nodiscard]] std::span<Sharing::Flow> flows() { return flows_; }
+  // One a step, without rates.
   [[nodiscard]] std::span<Sharing::Flow const> flows() const { return flows_; }
+  // One for all flows with the same uses and cap, which always have the same rate; the caller may fill it in.
+  [[nodiscard]] std::span<Sharing::Flow> classes() { return classes_; }
+  // The class of each flow.
+  [[nodiscard]] std::span<std::uint32_t const> class_of() const { return class_of_; }
 
  private:
   // 1 + the number that a resource of the machine has among the capacities; 0: nothing uses it.
@@ -33,10 +37,13 @@ class FlowSet {
   void add_flows(std::span<StepDemand const> demands, Positions const& positions,
                  std::vector<std::vector<std::uint32_t>> const& limits_of);
   void remove_never_binding();
+  void find_classes();
 
   std::vector<double> capacities_;
   std::vector<Sharing::Use> uses_;  // of all flows, one after another
   std::vector<Sharing::Flow> flows_;
+  std::vector<Sharing::Flow> classes_;
+  std::vector<std::uint32_t> class_of_;
 };
 
 }  // namespace lanewise

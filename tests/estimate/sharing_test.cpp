@@ -2,11 +2,11 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <limits>
-#include <random>
 #include <tuple>
 #include <vector>
+
+#include "tests/estimate/random_flows.hpp"
 
 namespace lanewise {
 namespace {
@@ -75,79 +75,15 @@ TEST(Sharing, IsNeverBoundByWhatAllFlowsTogetherDoNotFill) {
   EXPECT_EQ(never_binding({50, 30, 20}, flows), (std::vector<bool>{false, false, false}));
 }
 
-// Random flows of up to six resources, some with caps.
-class RandomFlows {
- public:
-  RandomFlows(std::size_t count, std::size_t resources, bool alike) {
-    for (std::size_t r = 0; r < resources; ++r)
-      capacities_.push_back(alike ? 100 : 1 + static_cast<double>(random_() % 1000));
-    uses_.resize(count);
-    flows_.resize(count);
-    for (std::size_t i = 0; i < count; ++i) {
-      for (auto left = 1 + random_() % 6; left > 0; --left)
-        uses_[i].push_back({static_cast<std::uint32_t>(random_() % resources), 1 + static_cast<double>(random_() % 3)});
-      flows_[i].uses = uses_[i];
-      flows_[i].cap = random_() % 3 == 0 ? 1 + static_cast<double>(random_() % 40) : kNone;
-      all_.push_back(&flows_[i]);
-    }
-  }
-
-  [[nodiscard]] std::vector<double> const& capacities() const { return capacities_; }
-  [[nodiscard]] std::vector<Sharing::Flow*>& flows() { return all_; }
-  std::mt19937& random() { return random_; }
-
-  // Max-min: no capacity is exceeded, and each flow has its cap or uses a full resource on which none is faster.
-  void expect_max_min() const {
-    std::vector<double> taken(capacities_.size(), 0);
-    std::vector<double> fastest(capacities_.size(), 0);
-    for (auto const* flow : all_)
-      for (auto const& use : flow->uses) {
-        taken[use.resource] += use.weight * flow->rate;
-        fastest[use.resource] = std::max(fastest[use.resource], flow->rate);
-      }
-    for (std::size_t r = 0; r < taken.size(); ++r) EXPECT_LE(taken[r], capacities_[r] * (1 + 1e-9));
-    for (auto const* flow : all_)
-      EXPECT_TRUE(flow->rate >= flow->cap * (1 - 1e-9) ||
-                  std::any_of(flow->uses.begin(), flow->uses.end(), [&](auto const& use) {
-                    return taken[use.resource] >= capacities_[use.resource] * (1 - 1e-9) &&
-                           flow->rate >= fastest[use.resource] * (1 - 1e-9);
-                  }));
-  }
-
- private:
-  std::mt19937 random_{5};
-  std::vector<double> capacities_;
-  std::vector<std::vector<Sharing::Use>> uses_;
-  std::vector<Sharing::Flow> flows_;
-  std::vector<Sharing::Flow*> all_;
-};
-
 class ManyFlows : public testing::TestWithParam<std::tuple<std::size_t, std::size_t, bool>> {};
 
 TEST_P(ManyFlows, AreSharedMaxMin) {
   auto const [count, resources, alike] = GetParam();
   RandomFlows flows(count, resources, alike);
   Sharing sharing(flows.capacities());
-  sharing.share(flows.flows());
-  flows.expect_max_min();
-}
-
-TEST_P(ManyFlows, AreSharedMaxMinAfterSomeHaveEnded) {
-  auto const [count, resources, alike] = GetParam();
-  RandomFlows flows(count, resources, alike);
-  auto& running = flows.flows();
-  Sharing sharing(flows.capacities());
-  sharing.share(running);
-  while (running.size() > count / 4) {
-    auto lowest = kNone;
-    for (auto left = std::min(running.size(), 1 + flows.random()() % 20); left > 0; --left) {
-      auto const ended = running.begin() + static_cast<std::ptrdiff_t>(flows.random()() % running.size());
-      lowest = std::min(lowest, (*ended)->rate);
-      running.erase(ended);
-    }
-    sharing.share(running, lowest);
-    flows.expect_max_min();
-  }
+  auto const all = flows.pointers();
+  sharing.share(all);
+  RandomFlows::expect_max_min(flows.capacities(), all);
 }
 
 INSTANTIATE_TEST_SUITE_P(Sizes, ManyFlows,
