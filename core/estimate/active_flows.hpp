@@ -32,6 +32,7 @@ class ActiveFlows {
     std::uint32_t flow_class = 0;
     std::uint32_t use = 0;  // its number among the uses of all classes
   };
+
   void enter(std::uint32_t flow_class);
   void leave(std::uint32_t flow_class);
   void add(std::uint32_t flow_class);
