@@ -227,8 +227,7 @@ END
   \`show\`; a machine reads its own file and one file for each part that it names.
 - Choosing: lowering each legal way to its demand, about a quarter of a microsecond a way; two allocations a choice.
 - Estimating many transfers at once: an end changes the rates of those that it concerns, which are few among some hundred
-  transfers between random GPUs, but a third of 5,000: there most links hold somebody back. So the time grows with more than
-  the square of their number.
+  transfers between random GPUs, but many among thousands: there most links hold somebody back.
 - Simulating: loading libsimgrid (decision 7), then building one SimGrid engine for each simulation. SimGrid 3.32 looks for
   every transfer that ends in a list of all that are under way, which is half of an all-gather among 1,024; later releases
   have a set.

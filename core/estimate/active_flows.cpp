@@ -19,7 +19,6 @@ ActiveFlows::ActiveFlows(std::span<double const> capacities, std::span<Sharing::
     : capacities_(capacities),
       classes_(classes),
       users_(capacities.size()),
-      user_count_(capacities.size(), 0),
       kept_(capacities.size(), 0),
       holds_(capacities.size() + 1, 0),
       level_(capacities.size() + 1, 0),
@@ -61,7 +60,6 @@ void ActiveFlows::enter(std::uint32_t flow_class) {
     auto& users = users_[use.resource];
     position_[number] = static_cast<std::uint32_t>(users.size());
     users.push_back({flow_class, number++});
-    ++user_count_[use.resource];
   }
 }
 
@@ -77,7 +75,7 @@ void ActiveFlows::leave(std::uint32_t flow_class) {
     users[at] = users.back();
     position_[users[at].use] = at;
     users.pop_back();
-    if (--user_count_[use.resource] == 0) kept_[use.resource] = 0;  // rounding leaves a rest
+    if (users.empty()) kept_[use.resource] = 0;  // rounding leaves a rest
   }
 }
 

@@ -47,13 +47,12 @@ class ActiveFlows {
     return use.weight * count_[flow_class];
   }
   [[nodiscard]] bool is_added(std::uint32_t flow_class) const { return added_in_[flow_class] == share_; }
-  [[nodiscard]] bool is_shared(std::uint32_t resource) const { return user_count_[resource] > 1; }
+  [[nodiscard]] bool is_shared(std::uint32_t resource) const { return users_[resource].size() > 1; }
 
   std::span<double const> capacities_;
   std::span<Sharing::Flow> classes_;
   // Of a resource, and after all one for caps and what a class has for itself.
   std::vector<std::vector<User>> users_;
-  std::vector<std::uint32_t> user_count_;
   std::vector<double> kept_;           // what classes take of it that keep their rates
   std::vector<std::uint32_t> holds_;   // of these classes, those whose bottleneck it is
   std::vector<double> level_;          // and their rate

@@ -29,9 +29,7 @@ Admission::Admission(FlowSet const& flows, std::span<Step const> steps, std::spa
       utilisation_(flows.capacities().size(), 0),
       order_only_(steps.size()) {
   for (std::size_t i = 0; i < steps.size(); ++i) {
-    rate_alone_.push_back(flows_[i].cap);
-    for (auto const& use : flows_[i].uses)
-      rate_alone_[i] = std::min(rate_alone_[i], capacities_[use.resource] / use.weight);
+    rate_alone_.push_back(rate_alone(flows_[i], capacities_));
     first_use_.push_back(alone_.size());
     for (auto const& use : flows_[i].uses)
       alone_.push_back({use.resource, use.weight * rate_alone_[i] / capacities_[use.resource]});

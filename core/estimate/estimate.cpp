@@ -49,10 +49,7 @@ class EstimatedRun {
     while (!delayed_.empty() || !flowing_.empty()) {
       if (now_ > limit) return false;
       throw_if_interrupted();
-      if (rates_are_stale_) {
-        flowing_.share();
-        rates_are_stale_ = false;
-      }
+      flowing_.share();
       advance();
     }
     if (!runner_.done()) throw PlanError("the plan's steps wait for one another in a circle");
@@ -91,7 +88,6 @@ class EstimatedRun {
     auto const slack = simultaneous_within(now_);
     ended_.clear();
     now_ += flowing_.pass(elapsed, slack, ended_);
-    rates_are_stale_ = rates_are_stale_ || !ended_.empty();
     start_flows(slack);
     std::sort(ended_.begin(), ended_.end());
     for (auto const step : ended_) end(step);
@@ -110,7 +106,6 @@ class EstimatedRun {
         continue;
       }
       flowing_.begin(step);
-      rates_are_stale_ = true;
     }
   }
 
@@ -135,7 +130,6 @@ class EstimatedRun {
   std::priority_queue<Delay, std::vector<Delay>, std::greater<>> delayed_;  // by the end of the latency
   std::vector<std::size_t> ended_;                                          // at this event, ascending
   double now_ = 0;                                                          // seconds
-  bool rates_are_stale_ = false;
   Estimate result_;
 };
 

@@ -13,14 +13,19 @@ constexpr double kMinSpare = 0.01;
 std::vector<double> max_utilisations(std::vector<double> const& capacities, std::span<Sharing::Flow const> flows) {
   std::vector<double> utilisation(capacities.size(), 0);
   for (auto const& flow : flows) {
-    auto alone = flow.cap;
-    for (auto const& use : flow.uses) alone = std::min(alone, capacities[use.resource] / use.weight);
+    auto const alone = rate_alone(flow, capacities);
     for (auto const& use : flow.uses) utilisation[use.resource] += use.weight * alone / capacities[use.resource];
   }
   return utilisation;
 }
 
 }  // namespace
+
+double rate_alone(Sharing::Flow const& flow, std::span<double const> capacities) {
+  auto rate = flow.cap;
+  for (auto const& use : flow.uses) rate = std::min(rate, capacities[use.resource] / use.weight);
+  return rate;
+}
 
 void Sharing::share(std::span<Flow* const> flows) {
   ++share_;

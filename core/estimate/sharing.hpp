@@ -39,6 +39,9 @@ class Sharing {
   std::uint32_t share_ = 0;
 };
 
+// The rate of a flow that shares with nobody.
+double rate_alone(Sharing::Flow const& flow, std::span<double const> capacities);
+
 // For each resource, whether rates are the same without it: it is never full, or every flow takes at least as large a
 // part of some other resource. Of two resources that are alike, one stays.
 std::vector<bool> never_binding(std::vector<double> const& capacities, std::span<Sharing::Flow const> flows);

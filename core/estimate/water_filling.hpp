@@ -6,7 +6,7 @@
 //   auto const wire = filling.add_resource(30);
 //   filling.add_flow(5);  // no faster than 5
 //   filling.add_use(wire, 1);
-//   filling.add_flow(kNever);
+//   filling.add_flow(std::numeric_limits<double>::infinity());
 //   filling.add_use(wire, 1);
 //   filling.fill();  // rates(): 5 and 25
 #include <algorithm>
@@ -37,7 +37,7 @@ class WaterFilling {
   // In held_by(): the flow's cap, not a resource.
   static constexpr std::uint32_t kCap = 0xffffffff;
 
-  // Of a resource, once rates are filled and summed up.
+  // Of a resource.
   struct Result {
     double taken = 0;    // of its capacity
     double fastest = 0;  // the largest rate of its flows
@@ -50,6 +50,7 @@ class WaterFilling {
   [[nodiscard]] std::span<double const> rates() const { return rates_; }
   // What holds each flow at its rate: a resource that is full then, or kCap.
   [[nodiscard]] std::span<std::uint32_t const> held_by() const { return held_by_; }
+  // Fills in the results, once rates are filled.
   void sum_up();
   // By the resources' numbers.
   [[nodiscard]] std::span<Result const> results() const { return results_; }

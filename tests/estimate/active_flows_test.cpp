@@ -3,7 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <limits>
+#include <cstddef>
+#include <cstdint>
 #include <tuple>
 #include <vector>
 
@@ -68,6 +69,30 @@ TEST_P(ChangingFlows, HaveTheRatesOfAllSharedAnew) {
   }
 }
 
+class EndingFlows : public testing::TestWithParam<std::tuple<std::size_t, std::size_t, bool>> {};
+
+TEST_P(EndingFlows, AreSharedMaxMinAfterSomeHaveEnded) {
+  auto const [count, resources, alike] = GetParam();
+  RandomFlows flows(count, resources, alike);
+  ActiveFlows active(flows.capacities(), flows.flows());
+  for (std::uint32_t i = 0; i < count; ++i) active.begin(i);
+  active.share();
+  auto running = flows.pointers();
+  while (running.size() > count / 4) {
+    for (auto left = std::min(running.size(), 1 + flows.random()() % 20); left > 0; --left) {
+      auto const ended = running.begin() + static_cast<std::ptrdiff_t>(flows.random()() % running.size());
+      active.end(static_cast<std::uint32_t>(*ended - flows.flows().data()));
+      running.erase(ended);
+    }
+    active.share();
+    RandomFlows::expect_max_min(flows.capacities(), running);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Sizes, EndingFlows,
+                         testing::Values(std::tuple{20, 8, false}, std::tuple{240, 60, false},
+                                         std::tuple{600, 150, false}, std::tuple{600, 150, true},
+                                         std::tuple{1500, 40, false}, std::tuple{3000, 2000, false}));
 INSTANTIATE_TEST_SUITE_P(Sizes, ChangingFlows,
                          testing::Values(std::tuple{20, 8, false}, std::tuple{240, 60, false},
                                          std::tuple{240, 60, true}, std::tuple{600, 900, false},
