@@ -10,28 +10,16 @@
 #include "core/machine/library_variables.hpp"
 #include "core/model/resources/figures.hpp"
 #include "core/planner/libraries/nccl/nvls_rounds.hpp"
+#include "core/planner/libraries/nccl/transports.hpp"
 #include "core/planner/libraries/nccl/tree_search.hpp"
 #include "core/planner/libraries/nccl/tuning.hpp"
 #include "core/planner/libraries/steps/double_tree.hpp"
 #include "core/planner/libraries/steps/library_steps.hpp"
 #include "core/planner/libraries/steps/link_shares.hpp"
-#include "core/rules/conditions.hpp"
 #include "lanewise/io/error.hpp"
 
 namespace lanewise::nccl {
 namespace {
-
-// enqueue.cc: GDR's reach, and host memory beyond it.
-bool uses_gdr(Topology const& topology, std::size_t gpu, std::size_t nic, Library const& library,
-              Environment const& environment) {
-  auto const& path = topology.to_nic(gpu, nic);
-  auto reach = library.minor >= 27 || number_in(environment, "NCCL_NET_GDR_C2C").value_or(0) == 1 ? PathType::P2c
-                                                                                                  : PathType::Pxb;
-  if (auto const found = environment.find("NCCL_NET_GDR_LEVEL"); found != environment.end())
-    for (auto const type : {PathType::Local, PathType::Pix, PathType::Pxb, PathType::Phb, PathType::Sys})
-      if (found->second == to_string(type)) reach = type;
-  return path.type <= reach || path.type == PathType::Pxn;
-}
 
 class NcclPlan {
  public:
@@ -44,9 +32,9 @@ class NcclPlan {
             machine_, collective, "NCCL",
             number_in(environment_, "NCCL_MNNVL_ENABLE").value_or(2) == 0 ? NodeOf::Host : NodeOf::NvlinkDomain)),
         topology_(machine_, nodes_.front(), library_, environment_),
-        steps_(model, collective, to_string(library), "NCCL") {
+        steps_(model, collective, to_string(library), "NCCL"),
+        transports_(machine_, library_, environment_, nodes_, topology_, steps_) {
     refuse_unknown_op(collective_.op, "NCCL");
-    for (auto const& node : nodes_) nics_.push_back(nics_of(machine_, node));
     for (auto const& [name, value] : environment_)
       if (auto const* variable = find_library_variable(name); variable && !variable->why_without_effect.empty())
         remark(fmt::format("{}={} changes nothing of this plan: {}", name, value, variable->why_without_effect));
@@ -65,6 +53,10 @@ class NcclPlan {
   [[nodiscard]] bool several() const { return nodes_.size() > 1; }
   [[nodiscard]] double bytes() const { return static_cast<double>(collective_.bytes.value()); }
   void remark(std::string text) { steps_.remark(std::move(text)); }
+  void take(Cell const& cell) {
+    cell_ = cell;
+    transports_.take_protocol(cell.protocol);
+  }
 
   // ------------------------------------------------------------------------------------------------ collectives
 
@@ -81,7 +73,7 @@ class NcclPlan {
     auto const opened = nvls ? nvls_channels(communicator, topology_, library_, environment_)
                              : opened_channels(communicator, topology_, library_, environment_);
     channels_ = used_channels(*cell, bytes(), opened, communicator, collective_.op, library_, environment_);
-    cell_ = *cell;
+    take(*cell);
     auto& choice = steps_.choice();
     choice.algorithm = to_string(cell->algorithm);
     choice.protocol = to_string(cell->protocol);
@@ -191,18 +183,18 @@ class NcclPlan {
     std::size_t number = 0;
     for (auto const& order : orders_of(graph)) {
       steps_.name_next(fmt::format("ring{}", number++));
-      blocks_ = order.blocks;
+      transports_.take_blocks(order.blocks);
       auto const each = bytes() * passes * order.share * on_link();
       for (std::size_t h = 0; h < nodes_.size(); ++h) {
         auto const& gpus = order.channel.gpus;
-        for (std::size_t i = 0; i + 1 < gpus.size(); ++i) hop(h, gpus[i], gpus[i + 1], each);
+        for (std::size_t i = 0; i + 1 < gpus.size(); ++i) transports_.hop(h, gpus[i], gpus[i + 1], each);
         auto const next = (h + 1) % nodes_.size();
         bool const is_last = next == 0;
         if (is_last && collective_.op == CollectiveOp::Broadcast) continue;  // the root has it
         if (several())
-          over_network(h, gpus.back(), next, gpus.front(), order.channel.nic, each);
+          transports_.over_network(h, gpus.back(), next, gpus.front(), order.channel.nic, each);
         else if (gpus.size() > 1)
-          hop(h, gpus.back(), gpus.front(), each);
+          transports_.hop(h, gpus.back(), gpus.front(), each);
       }
     }
   }
@@ -223,19 +215,19 @@ class NcclPlan {
     std::size_t number = 0;
     for (auto const& order : orders_of(graph)) {
       auto const each = bytes() * order.share * on_link() / 2;
-      blocks_ = std::max(1, order.blocks / 2);
+      transports_.take_blocks(std::max(1, order.blocks / 2));
       for (int tree = 0; tree < 2; ++tree) {
         steps_.name_next(fmt::format("tree{}.{}", number, tree));
         auto const& gpus = order.channel.gpus;
         for (std::size_t h = 0; h < nodes_.size(); ++h) {
           for (std::size_t i = 0; i + 1 < gpus.size(); ++i) {
-            hop(h, gpus[i + 1], gpus[i], each);
-            hop(h, gpus[i], gpus[i + 1], each);
+            transports_.hop(h, gpus[i + 1], gpus[i], each);
+            transports_.hop(h, gpus[i], gpus[i + 1], each);
           }
           auto const parent = tree_parent(h, nodes_.size(), tree);
           if (!parent) continue;
-          over_network(h, gpus.front(), *parent, gpus.front(), order.channel.nic, each);
-          over_network(*parent, gpus.front(), h, gpus.front(), order.channel.nic, each);
+          transports_.over_network(h, gpus.front(), *parent, gpus.front(), order.channel.nic, each);
+          transports_.over_network(*parent, gpus.front(), h, gpus.front(), order.channel.nic, each);
         }
       }
       ++number;
@@ -249,12 +241,12 @@ class NcclPlan {
     auto const rounds = nvls_rounds();
     auto const each_gpu = is_all_reduce ? size * (1 + 1 / rounds.heads()) : size;
     steps_.name_next("nvls");
-    blocks_ = 0;
+    transports_.take_blocks(0);
     auto const waiting = 1 - overheads::kMultimemLossPerDoubling * std::max(0.0, std::log2(g / 8));
     for (auto const& node : nodes_)
       for (auto const a : node)
         for (auto const b : node)
-          if (a != b) add(a, b, each_gpu * rounds.filled() / waiting / (g - 1), [](Way& way) { way.multimem = true; });
+          if (a != b) transports_.by_switch(a, b, each_gpu * rounds.filled() / waiting / (g - 1));
   }
 
   void nvls_tree(Graph const& heads) {
@@ -267,8 +259,8 @@ class NcclPlan {
         auto const parent = tree_parent(h, nodes_.size(), tree);
         if (!parent) continue;
         for (auto const& head : heads.channels) {
-          over_network(h, head.gpus.front(), *parent, head.gpus.front(), head.nic, each);
-          over_network(*parent, head.gpus.front(), h, head.gpus.front(), head.nic, each);
+          transports_.over_network(h, head.gpus.front(), *parent, head.gpus.front(), head.nic, each);
+          transports_.over_network(*parent, head.gpus.front(), h, head.gpus.front(), head.nic, each);
         }
       }
     }
@@ -279,12 +271,12 @@ class NcclPlan {
     auto const n = nodes_.size();
     for (auto const& order : orders_of(graph)) {
       auto const block = bytes() / static_cast<double>(n) * order.share;
-      blocks_ = order.blocks;
+      transports_.take_blocks(order.blocks);
       for (std::size_t distance = 1; distance < n; distance *= 2) {
         steps_.name_next(fmt::format("pat{}", distance));
         auto const blocks = (n - distance + 2 * distance - 1) / (2 * distance);
         for (std::size_t h = 0; h < n; ++h)
-          over_network(h, 0, (h + distance) % n, 0, order.channel.nic, block * static_cast<double>(blocks));
+          transports_.over_network(h, 0, (h + distance) % n, 0, order.channel.nic, block * static_cast<double>(blocks));
       }
     }
   }
@@ -300,7 +292,7 @@ class NcclPlan {
     auto const of_peer =
         static_cast<int>(std::clamp(std::ceil(each / least), 1.0, static_cast<double>(channels_of_peer())));
     bool const ll = !several() && each <= of_peer * 16384.0;
-    cell_ = {AlgorithmKind::Ring, ll ? Protocol::LL : Protocol::Simple, ll ? 6.6 + .6 : 8.4 + 3.4, 0};
+    take({AlgorithmKind::Ring, ll ? Protocol::LL : Protocol::Simple, ll ? 6.6 + .6 : 8.4 + 3.4, 0});
     choice.protocol = to_string(cell_.protocol);
     choice.channels = of_peer;
     remark(fmt::format("{} channels for each peer", of_peer));
@@ -317,8 +309,10 @@ class NcclPlan {
           for (std::size_t b = 0; b < per_node(); ++b) {
             // A receive from host memory is alone in its warps, unlike a ring's step: among 2 x H100 23.8 GB/s by 2
             // channels.
-            blocks_ = h == k && topology_.transport(a, b) == Transport::SharedMemory ? 2 * of_peer : of_peer;
-            if (h == k && a != b) hop(h, a, b, each * on_link() / send_efficiency(collective_.among.size()));
+            transports_.take_blocks(h == k && topology_.transport(a, b) == Transport::SharedMemory ? 2 * of_peer
+                                                                                                   : of_peer);
+            if (h == k && a != b)
+              transports_.hop(h, a, b, each * on_link() / send_efficiency(collective_.among.size()));
             if (h != k) send_over_network(h, a, k, b, each, of_peer);
           }
   }
@@ -343,8 +337,8 @@ class NcclPlan {
       ++channels_of[{is_near ? of_receiver : topology_.own_nic(from, number), of_receiver}];
     }
     for (auto const& [nics, count] : channels_of) {
-      blocks_ = count;
-      over_network(node, from, to_node, to, nics.first, nics.second, bytes * count / channels);
+      transports_.take_blocks(count);
+      transports_.over_network(node, from, to_node, to, nics.first, nics.second, bytes * count / channels);
     }
   }
   // A block copies what a peer has sent into the buffer once a slice of it is whole: the last slices of its peers wait
@@ -372,112 +366,16 @@ class NcclPlan {
     return std::min(power, 32);
   }
 
-  // ------------------------------------------------------------------------------------------------------ steps
-
-  // Between GPUs of a node, given by their numbers in it.
-  void hop(std::size_t node, std::size_t from, std::size_t to, double bytes) {
-    auto const a = nodes_[node][from];
-    auto const b = nodes_[node][to];
-    switch (topology_.transport(from, to)) {
-      case Transport::PeerToPeer: return peer(a, b, topology_.between(from, to), bytes);
-      case Transport::SharedMemory: return shared_memory(a, b, bytes);
-      case Transport::Network:
-        throw PlanError("between GPUs of a node NCCL would use the network, which is not planned; allow P2P or SHM");
-    }
-  }
-
-  void peer(PciId a, PciId b, Path const& path, double bytes) {
-    if (path.relay) {  // two hops over the GPU in between
-      auto const middle = topology_.gpus().at(*path.relay);
-      add(a, middle, bytes);
-      return add(middle, b, bytes);
-    }
-    add(a, b, bytes);
-  }
-
-  // Written by the sender's kernel to host memory at the receiver (NCCL_SHM_LOCALITY=1: at the sender), and read there
-  // by the receiver's.
-  void shared_memory(PciId a, PciId b, double bytes) {
-    auto const memory = machine_.numa_of(number_in(environment_, "NCCL_SHM_LOCALITY").value_or(2) == 1 ? a : b);
-    add(a, memory, bytes);
-    add(memory, b, bytes);
-  }
-
-  void over_network(std::size_t node, std::size_t from, std::size_t to_node, std::size_t to, std::size_t nic,
-                    double bytes) {
-    over_network(node, from, to_node, to, nic, nic, bytes);
-  }
-  void over_network(std::size_t node, std::size_t from, std::size_t to_node, std::size_t to, std::size_t nic,
-                    std::size_t nic_there, double bytes) {
-    auto const a = nodes_[node][from];
-    auto const b = nodes_[to_node][to];
-    auto const of_node = [&](std::size_t of, std::size_t number) {
-      auto const& nics = nics_.at(of);
-      if (number < nics.size()) return nics[number];
-      throw PlanError(fmt::format("node '{}' has no NIC for NCCL's channel",
-                                  machine_.at(machine_.host_of(nodes_[of].front())).name));
-    };
-    if (!machine_.fabric || topology_.nics().empty()) throw PlanError("no network joins the nodes");
-    auto const& path = topology_.to_nic(from, nic);
-    auto const relay = path.relay ? std::optional(nodes_[node][*path.relay]) : std::nullopt;
-    auto request = LibrarySteps::request_of(a, b, bytes, Op::Copy);
-    request.nics = {of_node(node, nic), of_node(to_node, nic_there)};
-    request.only = Mechanism::Gdr;
-    // In a domain of several hosts the NIC may be another host's: the relay's way is asked for.
-    auto asked = request;
-    if (relay && machine_.host_of(*relay) != machine_.host_of(a)) asked.from = *relay;
-    bool const sends_gdr = number_in(environment_, "NCCL_NET_GDR_READ").value_or(1) != 0;
-    bool const gdr = sends_gdr && uses_gdr(topology_, from, nic, library_, environment_) &&
-                     uses_gdr(topology_, to, nic_there, library_, environment_) && steps_.is_possible(asked);
-    if (!gdr) {
-      remark("GPUDirect RDMA is not possible, or GPUs are too far from their NICs for it: data pass host memory");
-      request.only = Mechanism::NetStaged;
-      for (auto const& [gpu, its] : {std::pair(a, request.nics->first), std::pair(b, request.nics->second)})
-        if (machine_.host_of(gpu) != machine_.host_of(its))
-          throw PlanError(fmt::format("as {} does it '{}' has no way to '{}' of another node without GPUDirect RDMA",
-                                      to_string(library_), machine_.at(gpu).name, machine_.at(its).name));
-      steps_.add(request, [&](Way& way) { way.blocks = std::max(1, blocks_); });
-      return;
-    }
-    steps_.add(request, asked, [&](Way& way) {
-      // NCCL's own relay, by which the NIC is nearest to one GPU for each.
-      way.mechanism = relay ? Mechanism::GdrRelay : Mechanism::Gdr;
-      way.relay = relay;
-      if (relay) way.blocks = std::max(1, blocks_);
-      way.relay_to.reset();
-    });
-  }
-
-  void add(Place const& from, Place const& to, double bytes) {
-    add(from, to, bytes, [&](Way& way) {
-      way.blocks = blocks_;
-      way.low_latency = cell_.protocol == Protocol::LL;
-    });
-  }
-  template <class Change>
-  void add(Place const& from, Place const& to, double bytes, Change change) {
-    auto const capability = topology_.min_capability();
-    // paths.cc: A100 reads over NVLink
-    int const by_default = capability == 80 && topology_.max_capability() == 80 ? 1 : 0;
-    bool const pulls = number_in(environment_, "NCCL_P2P_READ_ENABLE").value_or(by_default) == 1;
-    auto const a = gpu_at(machine_, from);
-    auto const b = gpu_at(machine_, to);
-    steps_.add(a && b ? steps_.between_gpus(*a, *b, bytes, pulls ? Op::Read : Op::Write)
-                      : LibrarySteps::request_of(from, to, bytes, a ? Op::Write : Op::Read),
-               change);
-  }
-
   Machine const& machine_;
   Collective const& collective_;
   Library const& library_;
   Environment environment_;
   std::vector<std::vector<PciId>> nodes_;
-  Topology topology_;                     // of the first node; the others are taken to be like it
-  std::vector<std::vector<PciId>> nics_;  // of each node
+  Topology topology_;  // of the first node; the others are taken to be like it
   LibrarySteps steps_;
+  Transports transports_;
   Cell cell_;
   int channels_ = 0;
-  int blocks_ = 0;  // of the steps that are added
 };
 
 }  // namespace
