@@ -7,12 +7,14 @@ earlier_source=$(cd "$2" && pwd) earlier=$(cd "$3" && pwd)/bin/lanewise
 source "$(dirname "$0")/in_turn.sh"
 export LANEWISE_TOPOLOGIES=$earlier_source/topologies
 
+only_now=() # options for this version alone
+
 # row WHAT TARGET ARGUMENTS...: a line of the table: both do this, and the earlier should take TARGET times as long
 row() {
   local what=$1 target=$2
   shift 2
   command_is earlier "$earlier" "$@"
-  command_is now "$build/bin/lanewise" "$@"
+  command_is now "$build/bin/lanewise" "$@" "${only_now[@]}"
   in_turn >"$work/times"
   awk -v what="$what" -v target="$target" '
     function shown(ms) { return ms < 1000 ? sprintf("%.3g ms", ms) : sprintf("%.3g s", ms / 1000) }
@@ -67,3 +69,5 @@ row "\`run\` of 500 transfers in one node" 20 run "$(transfers 500)"
 row "\`run\` of 500 transfers between 32 nodes" 20 run "$(transfers_of_cluster 500)"
 row "\`matrix\` of 512 GPUs" 10 matrix "$(cluster 64)"
 row "\`run\` all-to-all of 256 MiB among 512 GPUs" 3 run "$(collective all_to_all 64)"
+only_now=(--unfolded) # the earlier version always plans every step by itself
+row "the same, by \`--unfolded\`" 3 run "$(collective all_to_all 64)"
