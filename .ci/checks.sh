@@ -2,7 +2,7 @@
 # The checks of sources that both .ci/run and the workflows call; read it with `source`, from the root of the tree.
 
 # Folders with C++ of ours.
-kSourceFolders=(include examples core sim hw lp process launch emulator cli python tests bench fuzz)
+kSourceFolders=(include examples core sim hw lp process launch emulator pages explore cli python tests bench fuzz)
 
 # A few dozen tests of bundled machines that would take most of the time under sanitizers, as a filter of GoogleTest; those of
 # smaller machines cover the same code.

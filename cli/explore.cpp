@@ -67,26 +67,27 @@ void run(Session& session, ExploreOptions const& options) {
                       .result = exploration.start(),
                       .may_ask = true};
   html_page(content);  // says now where this program draws no pages
-  ExplorationServer server(
-      exploration,
-      [&] {
-        content.result = exploration.start();
-        return html_page(content);
-      },
-      options.port);
+  auto const server = make_exploration_server({[&] {
+                                                 content.result = exploration.start();
+                                                 return html_page(content);
+                                               },
+                                               [&](Json const& request) { return exploration.open(request); },
+                                               [&](Json const& request) { return exploration.evaluate(request); },
+                                               [&](Json const& request) { return exploration.save(request); }},
+                                              options.port);
   auto readable = topology_folders();
   readable.push_back(folder);
   FileFence const fence(readable);
   InterruptScope const interruptible;
   if (session.json)
     fmt::print("{}\n",
-               nlohmann::ordered_json{{"lanewise", "explore_address/1"}, {"address", server.address()}}.dump(2));
+               nlohmann::ordered_json{{"lanewise", "explore_address/1"}, {"address", server->address()}}.dump(2));
   else
-    fmt::print("{}\n", server.address());
+    fmt::print("{}\n", server->address());
   std::fflush(stdout);
   fmt::print(stderr, "open this address in a browser on this host; files are read and saved in {}; Ctrl-C ends it\n",
              folder.string());
-  server.run();
+  server->run();
 }
 
 }  // namespace

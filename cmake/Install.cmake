@@ -9,7 +9,7 @@ if(TARGET lanewise_sim)
 endif()
 
 set(_modules)
-foreach(_module lanewise_lp lanewise_mpi lanewise_verbs)
+foreach(_module lanewise_http lanewise_lp lanewise_mpi lanewise_verbs)
   if(TARGET ${_module})
     list(APPEND _modules ${_module})
     set_target_properties(${_module} PROPERTIES INSTALL_RPATH "$ORIGIN/..")

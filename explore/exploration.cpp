@@ -192,7 +192,8 @@ Json Exploration::jobs(Model const& model, std::string const& bytes, std::string
       jobs.push_back(job_named(fmt::format("{}:{}", op, bytes)));
   Json json = Json::array();
   auto const find = [&](std::string const& name) { return catalogue_.machine(name); };
-  for (auto const& job : jobs) json.push_back(job_json(job.name, evaluate_job(job.scenario, model, approach, find, {})));
+  for (auto const& job : jobs)
+    json.push_back(job_json(job.name, evaluate_job(job.scenario, model, approach, find, {})));
   return json;
 }
 

@@ -39,7 +39,8 @@ std::vector<std::string> machine_files(fs::path const& folder) {
     if (++entries > kMaxEntries || found.size() == kMaxFiles) break;
     if (is_hidden(at->path().filename()) || at.depth() >= kMaxDepth) at.disable_recursion_pending();
     std::error_code ignored;
-    if (is_hidden(at->path().filename()) || at->path().extension() != ".yaml" || !at->is_regular_file(ignored)) continue;
+    if (is_hidden(at->path().filename()) || at->path().extension() != ".yaml" || !at->is_regular_file(ignored))
+      continue;
     if (is_machine_file(at->path())) found.push_back(at->path().lexically_relative(folder).string());
   }
   std::sort(found.begin(), found.end());

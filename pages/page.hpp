@@ -7,8 +7,8 @@ namespace lanewise {
 
 struct PageContent {
   std::string title;
-  std::string made_by;              // the command line
-  nlohmann::ordered_json result;    // as --json prints it; its key "lanewise" decides how it is drawn
+  std::string made_by;                       // the command line
+  nlohmann::ordered_json result;             // as --json prints it; its key "lanewise" decides how it is drawn
   nlohmann::ordered_json machine = nullptr;  // as `show --json` prints it; null: there is none
   bool may_ask = false;                      // the page may ask the server that it came from; nobody else
 };

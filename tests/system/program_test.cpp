@@ -361,6 +361,12 @@ TEST_F(Program, OnlyWhatSimulatesLoadsTheSimulator) {
   EXPECT_THAT(loaded("matrix a100x4-pcie-dual-socket --mode sim"), HasSubstr("libsimgrid"));
 }
 
+TEST_F(Program, OnlyExploreLoadsAnHttpServer) {
+  auto const libraries = run("show dgx-a100 2>&1 >/dev/null", "LD_DEBUG=libs").output;
+  if (libraries.find("liblanewise_core") == std::string::npos) GTEST_SKIP() << "the loader does not report";
+  EXPECT_THAT(libraries, AllOf(Not(HasSubstr("libcpp-httplib")), Not(HasSubstr("libssl"))));
+}
+
 // ---- broken files
 
 // Ends with 2, says which file, and leaves nothing behind.
