@@ -43,7 +43,9 @@ enum class Addend : std::uint8_t { OfHost, Arrived };
 class PathBuilder {
  public:
   PathBuilder(LoweringTarget const& target, Demand& demand)
-      : machine_(target.machine), resources_(target.resources), assumed_(target.assumed), demand_(demand) {}
+      : machine_(target.machine), resources_(target.resources), assumed_(target.assumed), demand_(demand) {
+    for (auto const& use : demand_.uses) used_ |= bit_of(use.resource);
+  }
   // SMs read in cache lines, whatever the device's read request size.
   void read_in_cache_lines() { by_cache_line_ = true; }
   // How the device's DMA to host memory, added next, is divided into pieces.
@@ -108,10 +110,13 @@ class PathBuilder {
   [[nodiscard]] std::optional<BytesPerSecond> rate() const;
 
  private:
+  static std::uint64_t bit_of(ResourceId id) { return std::uint64_t{1} << (index(id) % 64); }
   void add(Use use) {
+    if ((used_ & bit_of(use.resource)) != 0)
+      for (auto& known : demand_.uses)
+        if (known.resource == use.resource) return known.weight.add(use.weight);
+    used_ |= bit_of(use.resource);
     if (!demand_.unknown && !resources_.capacity(use.resource)) demand_.unknown = use.resource;
-    for (auto& known : demand_.uses)
-      if (known.resource == use.resource) return known.weight.add(use.weight);
     demand_.uses.push_back(use);
   }
 
@@ -162,6 +167,9 @@ class PathBuilder {
   Demand& demand_;
   Access access_;
   bool by_cache_line_ = false;
+  // A bit for each resource that the demand uses or used, by its number modulo 64: most that are added are new, and are
+  // not looked for.
+  std::uint64_t used_ = 0;
 };
 
 }  // namespace lanewise
