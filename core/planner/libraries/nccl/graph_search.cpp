@@ -4,9 +4,11 @@
 #include <array>
 #include <cmath>
 #include <numeric>
+#include <span>
 #include <tuple>
 
 #include "core/planner/libraries/nccl/channel_rates.hpp"
+#include "lanewise/model/resources/inline_vector.hpp"
 
 namespace lanewise::nccl {
 namespace {
@@ -29,7 +31,9 @@ class RingSearch {
       : topology_(topology),
         several_nodes_(several_nodes),
         own_nics_(own_nics_of(topology)),
-        left_(topology.capacities()) {}
+        left_(topology.capacities()) {
+    for (std::size_t nic = 0; nic < topology.nics().size(); ++nic) near_.push_back(gpus_near(topology, nic));
+  }
 
   // The best that this setting allows; no channels where it allows none.
   std::vector<Channel> find(SearchSetting const& setting) {
@@ -91,7 +95,7 @@ class RingSearch {
     auto const first = found_.size();
     for (std::size_t i = 0; i < nics_.size(); ++i) {
       auto const nic = nics_[(first + i) % nics_.size()];
-      for (auto const gpu : repeats_order() ? std::vector{found_.back().gpus.front()} : gpus_near(nic)) {
+      for (auto const gpu : repeats_order() ? std::span(found_.back().gpus).first(1) : std::span(near_[nic])) {
         auto const& in = topology_.from_nic(nic, gpu);
         if (in.type > setting_.inter || !take(in, 1, false)) continue;
         channel_ = {{gpu}, nic};
@@ -138,11 +142,11 @@ class RingSearch {
     return nics;
   }
   // Those that no other GPU is nearer than, the one whose own NIC it is first (topo.cc: ncclTopoGetLocal).
-  [[nodiscard]] std::vector<std::size_t> gpus_near(std::size_t nic) const {
+  [[nodiscard]] static std::vector<std::size_t> gpus_near(Topology const& topology, std::size_t nic) {
     std::vector<std::tuple<double, PathType, bool, std::size_t>> near;  // the last: the GPU
-    for (std::size_t gpu = 0; gpu < topology_.gpus().size(); ++gpu) {
-      auto const& path = topology_.from_nic(nic, gpu);
-      near.emplace_back(-path.rate, path.type, topology_.own_nic(gpu) != nic, gpu);
+    for (std::size_t gpu = 0; gpu < topology.gpus().size(); ++gpu) {
+      auto const& path = topology.from_nic(nic, gpu);
+      near.emplace_back(-path.rate, path.type, topology.own_nic(gpu) != nic, gpu);
     }
     std::sort(near.begin(), near.end());
     std::vector<std::size_t> gpus;
@@ -167,13 +171,17 @@ class RingSearch {
     }
   }
 
-  [[nodiscard]] std::vector<std::size_t> candidates(std::size_t at) const {
-    if (repeats_order()) return {found_.back().gpus[channel_.gpus.size()]};
+  using Candidates = InlineVector<std::size_t, 16>;
+  [[nodiscard]] Candidates candidates(std::size_t at) const {
+    Candidates all;
+    if (repeats_order()) {
+      all.push_back(found_.back().gpus[channel_.gpus.size()]);
+      return all;
+    }
     auto const n = topology_.gpus().size();
     auto const is_free = [&](std::size_t gpu) {
       return std::find(channel_.gpus.begin(), channel_.gpus.end(), gpu) == channel_.gpus.end();
     };
-    std::vector<std::size_t> all;
     if (topology_.has_nvswitch()) {
       for (auto const next : {(at + n - 1) % n, (at + 1) % n})
         if (is_free(next) && (all.empty() || all.back() != next)) all.push_back(next);
@@ -181,10 +189,11 @@ class RingSearch {
     }
     for (std::size_t step = 1; step < n; ++step)
       if (auto const next = (at + step) % n; is_free(next)) all.push_back(next);
-    std::stable_sort(all.begin(), all.end(), [&](auto a, auto b) {
+    std::sort(all.begin(), all.end(), [&](auto a, auto b) {
       auto const& to_a = topology_.between(at, a);
       auto const& to_b = topology_.between(at, b);
-      return std::tuple(-room(to_a), to_a.links.size()) < std::tuple(-room(to_b), to_b.links.size());
+      return std::tuple(-room(to_a), to_a.links.size(), (a + n - at) % n) <
+             std::tuple(-room(to_b), to_b.links.size(), (b + n - at) % n);
     });
     return all;
   }
@@ -239,8 +248,9 @@ class RingSearch {
 
   Topology const& topology_;
   bool several_nodes_;
-  std::vector<std::size_t> own_nics_;  // that a GPU calls its own
-  std::vector<std::size_t> nics_;      // that the setting allows
+  std::vector<std::size_t> own_nics_;           // that a GPU calls its own
+  std::vector<std::size_t> nics_;               // that the setting allows
+  std::vector<std::vector<std::size_t>> near_;  // the GPUs near each NIC
   SearchSetting setting_;
   std::vector<double> left_;  // of each link
   std::vector<Channel> found_, best_;
