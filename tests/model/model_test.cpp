@@ -4,9 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <set>
 
 #include "core/model/quirks.hpp"
 #include "core/model/resources/overheads.hpp"
+#include "lanewise/io/error.hpp"
+#include "lanewise/planner/planner.hpp"
+#include "tests/support/bundled.hpp"
 #include "tests/support/machines.hpp"
 
 namespace lanewise {
@@ -598,6 +602,35 @@ TEST(Payload, IsTheLesserOfBothEnds) {
   part(machine, "sw").pcie.max_payload = 128_B;
   Model const model(machine);
   EXPECT_NEAR(rate_of(model, push(model, "gpu0", "gpu1")), 16 * 16 * (128.0 / 130) / 8 * (128.0 / 158) * 0.93, 1e-9);
+}
+
+bool way_exists(Model const& model, Place const& from, Place const& to, Way const& way) {
+  try {
+    static_cast<void>(model.lower(from, to, 1_MiB, Op::Copy, way));
+  } catch (PlanError const&) {
+    return false;
+  }
+  return true;
+}
+
+// Legs of a way share resources; two nodes have hundreds.
+TEST(Demand, UsesEachResourceOnce) {
+  for (auto const* name : {"a100x8-pcie-4sw", "dgx-1-v100", "gh200x4-2", "hgx-h100-2"}) {
+    auto const machine = test::bundled().machine(name);
+    Model const model(machine);
+    std::size_t ways = 0;
+    for (auto const from : machine.all(PciKind::Gpu))
+      for (auto const to : machine.all(PciKind::Gpu))
+        for (auto const& way : possible_ways(machine, {.from = from, .to = to, .bytes = 1_MiB})) {
+          if (!way_exists(model, from, to, way)) continue;
+          auto const demand = model.lower(from, to, 1_MiB, Op::Copy, way);
+          std::set<ResourceId> used;
+          for (auto const& use : demand.uses)
+            EXPECT_TRUE(used.insert(use.resource).second) << name << ": " << model.resources().at(use.resource).name;
+          ++ways;
+        }
+    EXPECT_GT(ways, 100U) << name;
+  }
 }
 
 }  // namespace
