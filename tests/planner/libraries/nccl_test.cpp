@@ -167,6 +167,9 @@ TEST(Tuning, CountsWhatTheNicsPluginTells) {
   EXPECT_EQ(
       environment_of(machine_with("aws-p5-2", {"library.env.NCCL_NVLS_CHUNKSIZE=65536"})).at("NCCL_NVLS_CHUNKSIZE"),
       "65536");
+  EXPECT_FALSE(environment.contains("NCCL_PROTO"));
+  EXPECT_EQ(environment_of(machine_with("p4d")).at("NCCL_PROTO"), "Simple");
+  EXPECT_EQ(environment_of(machine_with("p4d", {"library.env.NCCL_PROTO=LL"})).at("NCCL_PROTO"), "LL");
   Library const library{LibraryKind::Nccl, 2, 30};
   Topology const topology(machine, gpus_of(machine, 8), library, environment);
   EXPECT_EQ(topology.plugin_latency_us(), 75);
