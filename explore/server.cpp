@@ -12,10 +12,9 @@ std::unique_ptr<ExplorationServer> make_exploration_server(ServedExploration con
   constexpr char kLibrary[] = "liblanewise_http.so";
   auto* const library = own_library(kLibrary);
   if (library == nullptr) throw MissingError(fmt::format("the server of the page does not load: {}", dlerror()));
-  auto* const make = dlsym(library, "lanewise_make_exploration_server");
-  if (make == nullptr) throw MissingError(fmt::format("{} is of another version", kLibrary));
-  return std::unique_ptr<ExplorationServer>(
-      reinterpret_cast<decltype(&lanewise_make_exploration_server)>(make)(&served, port));
+  auto* const make = own_entry_point<decltype(lanewise_make_exploration_server)>(library, kLibrary,
+                                                                                 "lanewise_make_exploration_server");
+  return std::unique_ptr<ExplorationServer>(make(&served, port));
 }
 
 }  // namespace lanewise

@@ -11,9 +11,7 @@ namespace lanewise::hw {
 Hardware const& hardware() {
   static auto* const library = own_library("liblanewise_hw.so");
   if (library == nullptr) throw MissingError(fmt::format("liblanewise_hw.so cannot be loaded: {}", dlerror()));
-  auto* const entry = dlsym(library, "lanewise_hardware");
-  if (entry == nullptr) throw MissingError("liblanewise_hw.so is of another version: it has no 'lanewise_hardware'");
-  return *reinterpret_cast<Hardware const* (*)()>(entry)();
+  return *own_entry_point<Hardware const*()>(library, "liblanewise_hw.so", "lanewise_hardware")();
 }
 
 }  // namespace lanewise::hw

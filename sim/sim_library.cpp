@@ -1,6 +1,5 @@
 #include "sim/sim_library.hpp"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -19,13 +18,6 @@ void* library() {
   return loaded;
 }
 
-template <class Function>
-Function symbol(char const* name) {
-  auto* const found = dlsym(library(), name);
-  if (found == nullptr) throw MissingError(fmt::format("{} is of another version: it has no '{}'", kLibrary, name));
-  return reinterpret_cast<Function>(found);
-}
-
 constexpr char kMissing[] =
     "the simulator is not in this build: install SimGrid (package libsimgrid-dev) and build again";
 constexpr char kUnloadable[] = "the simulator does not load: install SimGrid " LANEWISE_SIMGRID_VERSION;
@@ -37,7 +29,8 @@ bool is_built() { return std::filesystem::exists(own_library_file(kLibrary)); }
 
 std::unique_ptr<Executor> make_executor(Model const& model) {
   if (library() == nullptr) throw MissingError(fmt::format("{}{}", is_built() ? kUnloadable : kMissing, kWithout));
-  return std::unique_ptr<Executor>(symbol<Executor* (*)(Model const*)>("lanewise_make_sim_executor")(&model));
+  return std::unique_ptr<Executor>(
+      own_entry_point<Executor*(Model const*)>(library(), kLibrary, "lanewise_make_sim_executor")(&model));
 }
 
 std::unique_ptr<Executor> make_executor_if_available(Model const& model) {

@@ -9,6 +9,8 @@
 #include <cstring>
 #include <string>
 
+#include "lanewise/io/error.hpp"
+
 namespace lanewise {
 namespace fs = std::filesystem;
 namespace {
@@ -85,5 +87,11 @@ fs::path own_library_file(char const* name) {
 }
 
 void* own_library(char const* name) { return dlopen(own_library_file(name).c_str(), RTLD_NOW | RTLD_GLOBAL); }
+
+void* own_entry_point(void* library, char const* file, char const* name) {
+  auto* const found = dlsym(library, name);
+  if (found == nullptr) throw MissingError(fmt::format("{} is of another version: it has no '{}'", file, name));
+  return found;
+}
 
 }  // namespace lanewise

@@ -15,5 +15,12 @@ std::filesystem::path own_library_file(char const* name);
 // Loads a library of lanewise from there and keeps it loaded. Returns its dlopen handle, or nullptr when it is not
 // there. The full path is needed because a sanitizer's dlopen ignores the program's search path.
 void* own_library(char const* name);
+// An entry point of a library that own_library() has loaded from the file. Throws MissingError where it has none so
+// called.
+void* own_entry_point(void* library, char const* file, char const* name);
+template <class Function>
+Function* own_entry_point(void* library, char const* file, char const* name) {
+  return reinterpret_cast<Function*>(own_entry_point(library, file, name));
+}
 
 }  // namespace lanewise

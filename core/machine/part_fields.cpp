@@ -218,6 +218,8 @@ std::vector<PartField> nic_fields() {
   f.push_back(scalar("wire_latency", "one way, port to port, without switches", LANEWISE_MEMBER(nic.wire_latency)));
   f.push_back(scalar("plugin_latency", "a message between nodes, as the adapter's network plugin tells NCCL",
                      LANEWISE_MEMBER(nic.plugin_latency)));
+  f.push_back(scalar("ordered_writes", "it writes each 128 bytes in their order, which NCCL's LL and LL128 need",
+                     LANEWISE_MEMBER(nic.ordered_writes)));
   f.push_back(scalar("message_rate", "messages per second", LANEWISE_MEMBER(nic.message_rate)));
   f.push_back(scalar("read_bandwidth", "RDMA read over one path, where slower than writes",
                      LANEWISE_MEMBER(nic.read_bandwidth)));

@@ -1,8 +1,5 @@
 #include "hw/network/carrier.hpp"
 
-#include <dlfcn.h>
-#include <fmt/format.h>
-
 #include "core/io/own_library.hpp"
 #include "lanewise/io/error.hpp"
 
@@ -13,9 +10,7 @@ template <class Make>
 Make* entry_point(char const* library, char const* name, char const* where_from) {
   auto* const loaded = own_library(library);
   if (loaded == nullptr) throw MissingError(where_from);
-  auto* const make = reinterpret_cast<Make*>(dlsym(loaded, name));
-  if (make == nullptr) throw MissingError(fmt::format("{} is of another version", library));
-  return make;
+  return own_entry_point<Make>(loaded, library, name);
 }
 
 }  // namespace

@@ -59,9 +59,7 @@ std::unique_ptr<Group> make_group() {
         "a launcher started {} processes, but liblanewise_mpi.so cannot be loaded ({}): install MPI (package "
         "libopenmpi-dev) and build again",
         launched(), dlerror()));
-  auto* const make = reinterpret_cast<Group* (*)()>(dlsym(library, "lanewise_make_mpi_group"));
-  if (make == nullptr) throw MissingError("liblanewise_mpi.so is of another version");
-  return std::unique_ptr<Group>(make());
+  return std::unique_ptr<Group>(own_entry_point<Group*()>(library, "liblanewise_mpi.so", "lanewise_make_mpi_group")());
 }
 
 std::vector<std::vector<int>> ranks_of_nodes(std::vector<std::string> const& hosts, std::size_t nodes) {

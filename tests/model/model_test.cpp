@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <optional>
 #include <set>
 
 #include "core/model/quirks.hpp"
@@ -604,13 +605,12 @@ TEST(Payload, IsTheLesserOfBothEnds) {
   EXPECT_NEAR(rate_of(model, push(model, "gpu0", "gpu1")), 16 * 16 * (128.0 / 130) / 8 * (128.0 / 158) * 0.93, 1e-9);
 }
 
-bool way_exists(Model const& model, Place const& from, Place const& to, Way const& way) {
+std::optional<Demand> lowered_if_possible(Model const& model, Place const& from, Place const& to, Way const& way) {
   try {
-    static_cast<void>(model.lower(from, to, 1_MiB, Op::Copy, way));
+    return model.lower(from, to, 1_MiB, Op::Copy, way);
   } catch (PlanError const&) {
-    return false;
+    return std::nullopt;
   }
-  return true;
 }
 
 // Legs of a way share resources; two nodes have hundreds.
@@ -622,10 +622,10 @@ TEST(Demand, UsesEachResourceOnce) {
     for (auto const from : machine.all(PciKind::Gpu))
       for (auto const to : machine.all(PciKind::Gpu))
         for (auto const& way : possible_ways(machine, {.from = from, .to = to, .bytes = 1_MiB})) {
-          if (!way_exists(model, from, to, way)) continue;
-          auto const demand = model.lower(from, to, 1_MiB, Op::Copy, way);
+          auto const demand = lowered_if_possible(model, from, to, way);
+          if (!demand) continue;
           std::set<ResourceId> used;
-          for (auto const& use : demand.uses)
+          for (auto const& use : demand->uses)
             EXPECT_TRUE(used.insert(use.resource).second) << name << ": " << model.resources().at(use.resource).name;
           ++ways;
         }

@@ -32,17 +32,8 @@ void PathBuilder::scale_sequential_uses(double factor) {
 }
 
 void PathBuilder::append(Demand const& leg) {
-  if (demand_.uses.empty()) {
-    demand_.uses = leg.uses;
-    demand_.unknown = leg.unknown;
-    for (auto const& use : leg.uses) used_ |= bit_of(use.resource);
-  } else {
-    for (auto const& use : leg.uses) add(use);
-  }
-  if (demand_.route.empty())
-    demand_.route = leg.route;
-  else
-    for (auto const& passed : leg.route) hop(passed.kind, passed.id);
+  for (auto const& use : leg.uses) add(use);
+  for (auto const& passed : leg.route) hop(passed.kind, passed.id);
   limit(leg.cap, leg.cap_reason, leg.cap_of);
 }
 

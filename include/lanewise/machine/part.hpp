@@ -132,6 +132,7 @@ struct NicFigures {
   std::optional<Seconds> socket_latency;               // one end of a message through the kernel's sockets
   std::optional<BytesPerSecond> socket_bandwidth;      // one stream through them
   std::optional<Seconds> plugin_latency;               // of a message, as its plugin tells NCCL
+  bool ordered_writes = true;                          // within 128 bytes, as the flags of NCCL's LL and LL128 need
   friend bool operator==(NicFigures const&, NicFigures const&) = default;
 };
 

@@ -32,7 +32,8 @@ class RingSearch {
         several_nodes_(several_nodes),
         own_nics_(own_nics_of(topology)),
         left_(topology.capacities()) {
-    for (std::size_t nic = 0; nic < topology.nics().size(); ++nic) near_.push_back(gpus_near(topology, nic));
+    for (std::size_t nic = 0; several_nodes && nic < topology.nics().size(); ++nic)
+      near_.push_back(gpus_near(topology, nic));
   }
 
   // The best that this setting allows; no channels where it allows none.

@@ -130,9 +130,7 @@ Environment environment_of(Machine const& machine) {
     if (part == nullptr || part->nic.driver != "efa") continue;
     for (auto const* name : {"NCCL_P2P_NET_CHUNKSIZE", "NCCL_NVLS_CHUNKSIZE", "NCCL_NVLSTREE_MAX_CHUNKSIZE"})
       environment.try_emplace(name, "524288");
-    // Its first generation (p4d, p4de) writes in no order within 128 bytes, which LL and LL128 need.
-    if (std::find(part->pci_ids.begin(), part->pci_ids.end(), "1d0f:efa0") != part->pci_ids.end())
-      environment.try_emplace("NCCL_PROTO", "Simple");
+    if (!part->nic.ordered_writes) environment.try_emplace("NCCL_PROTO", "Simple");
     break;
   }
   return environment;

@@ -19,6 +19,7 @@ std::optional<int> number_in(Environment const& environment, std::string const& 
 
 // The variables of a machine file, and beneath them those that the NICs' network plugin sets: aws-ofi-nccl for EFA.
 // Source: aws/aws-ofi-nccl, src/platform-aws.cpp, p5 and later. p4d lacks those of NVLS, which its GPUs do not have.
+// NCCL_PROTO: configure_nccl_proto, where the adapter keeps no order of writes.
 Environment environment_of(Machine const& machine);
 
 // From near to far, as in NCCL.
