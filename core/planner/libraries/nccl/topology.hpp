@@ -2,25 +2,15 @@
 // One node as NCCL sees it: its GPUs, NICs, PCIe switches and CPUs, links with NCCL's own constants, and the best path
 // between any two (NCCL src/graph/topo.h, topo.cc, paths.cc). Rates are in GB/s, as there.
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "core/planner/libraries/nccl/environment.hpp"
 #include "lanewise/machine/machine.hpp"
 #include "lanewise/planner/libraries/library.hpp"
 
 namespace lanewise::nccl {
-
-// NCCL's variables that change what it decides, by name: NCCL_P2P_DISABLE.
-using Environment = std::map<std::string, std::string>;
-// The number of a variable; nullopt where it is not set. Throws PlanError if it is no number.
-std::optional<int> number_in(Environment const& environment, std::string const& name);
-
-// The variables of a machine file, and beneath them those that the NICs' network plugin sets: aws-ofi-nccl for EFA.
-// Source: aws/aws-ofi-nccl, src/platform-aws.cpp, p5 and later. p4d lacks those of NVLS, which its GPUs do not have.
-// NCCL_PROTO: configure_nccl_proto, where the adapter keeps no order of writes.
-Environment environment_of(Machine const& machine);
 
 // From near to far, as in NCCL.
 enum class PathType : std::uint8_t { Local, Nvl, Nvb, C2c, Pix, Pxb, P2c, Pxn, Phb, Sys, Net, Disconnected };
