@@ -67,14 +67,15 @@ void run(Session& session, ExploreOptions const& options) {
                       .result = exploration.start(),
                       .may_ask = true};
   html_page(content);  // says now where this program draws no pages
-  auto const server = make_exploration_server({[&] {
-                                                 content.result = exploration.start();
-                                                 return html_page(content);
-                                               },
-                                               [&](Json const& request) { return exploration.open(request); },
-                                               [&](Json const& request) { return exploration.evaluate(request); },
-                                               [&](Json const& request) { return exploration.save(request); }},
-                                              options.port);
+  auto const server =
+      make_exploration_server({[&] {
+                                 content.result = exploration.start();
+                                 return html_page(content);
+                               },
+                               [&](Exploration::Json const& request) { return exploration.open(request); },
+                               [&](Exploration::Json const& request) { return exploration.evaluate(request); },
+                               [&](Exploration::Json const& request) { return exploration.save(request); }},
+                              options.port);
   auto readable = topology_folders();
   readable.push_back(folder);
   FileFence const fence(readable);
