@@ -605,27 +605,19 @@ TEST(Payload, IsTheLesserOfBothEnds) {
   EXPECT_NEAR(rate_of(model, push(model, "gpu0", "gpu1")), 16 * 16 * (128.0 / 130) / 8 * (128.0 / 158) * 0.93, 1e-9);
 }
 
-std::optional<Demand> lowered_if_possible(Model const& model, Place const& from, Place const& to, Way const& way) {
-  try {
-    return model.lower(from, to, 1_MiB, Op::Copy, way);
-  } catch (PlanError const&) {
-    return std::nullopt;
-  }
-}
-
 // Legs of a way share resources; two nodes have hundreds.
 TEST(Demand, UsesEachResourceOnce) {
   for (auto const* name : {"a100x8-pcie-4sw", "dgx-1-v100", "gh200x4-2", "hgx-h100-2"}) {
     auto const machine = test::bundled().machine(name);
     Model const model(machine);
+    Planner const planner(model);
     std::size_t ways = 0;
     for (auto const from : machine.all(PciKind::Gpu))
       for (auto const to : machine.all(PciKind::Gpu))
-        for (auto const& way : possible_ways(machine, {.from = from, .to = to, .bytes = 1_MiB})) {
-          auto const demand = lowered_if_possible(model, from, to, way);
-          if (!demand) continue;
+        for (auto const& evaluated : planner.choose({.from = from, .to = to, .bytes = 1_MiB}).evaluated) {
+          if (evaluated.refused_by != nullptr) continue;
           std::set<ResourceId> used;
-          for (auto const& use : demand->uses)
+          for (auto const& use : model.lower(from, to, 1_MiB, Op::Copy, evaluated.way).uses)
             EXPECT_TRUE(used.insert(use.resource).second) << name << ": " << model.resources().at(use.resource).name;
           ++ways;
         }

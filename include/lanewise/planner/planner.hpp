@@ -78,7 +78,8 @@ std::optional<TimeRange> time_range(Intervals const& intervals, Request const& r
 // Adds the range of the chosen way to each of a plan's decisions.
 void add_ranges(Plan& plan, Model const& model);
 
-// Every way worth considering for a request, preferred ones first, whether legal or not.
+// Every way worth considering for a request, preferred ones first, whether legal or not. Only a way that no rule
+// refuses can be lowered: one through an NVLink relay, for example, may have no relay.
 std::vector<Way> possible_ways(Machine const& machine, Request const& request);
 
 }  // namespace lanewise
