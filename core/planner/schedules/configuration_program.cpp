@@ -50,6 +50,23 @@ void ConfigurationProgram::set_piece(std::uint32_t flow, Bytes bytes) {
                    demand.latency() / Seconds(kMillisecond));
 }
 
+void ConfigurationProgram::add_configurations_of(Evaluation const& evaluation) {
+  std::vector<std::vector<std::uint32_t>> flow_of;  // of each transfer's options
+  for (auto const& transfer : set_.transfers) flow_of.emplace_back(transfer.options.size());
+  for (std::uint32_t flow = 0; flow < flows_.size(); ++flow) flow_of[flows_[flow].transfer][flows_[flow].option] = flow;
+  for (auto const& begun : evaluation.run.steps) {
+    std::set<std::uint32_t> running;
+    for (std::size_t k = 0; k < evaluation.run.steps.size(); ++k) {
+      auto const& times = evaluation.run.steps[k];
+      if (times.start <= begun.start && begun.start < times.end)
+        running.insert(flow_of[evaluation.origins[k].transfer][evaluation.origins[k].option]);
+    }
+    Configuration configuration{{running.begin(), running.end()}, {}};
+    flows_.share(configuration);
+    add(std::move(configuration));
+  }
+}
+
 double ConfigurationProgram::value_of_all_bytes(std::vector<double> const& prices) const {
   return std::inner_product(prices.begin(), prices.end(), bytes_.begin(), 0.0);
 }
@@ -64,10 +81,13 @@ double ConfigurationProgram::max_known_value(std::vector<double> const& prices) 
 // the makespan (Farley 1990), as far as the pricing search finds that configuration.
 std::optional<ConfigurationProgram::Solution> ConfigurationProgram::generate_columns() {
   Solution found;
+  found.duals = last_duals_;
   double lower_bound = 0;
   std::vector<double> durations;
   std::vector<double> makespans;  // of the rounds
   std::vector<double> prices(bytes_.size(), 0);
+  auto const perturbations = bytes_.size() <= kScheduleLimits.small_set ? kScheduleLimits.perturbations_of_small_set
+                                                                        : kScheduleLimits.perturbations;
   auto const rounds = std::exchange(was_solved_, true) ? kScheduleLimits.max_more_rounds : kScheduleLimits.max_rounds;
   for (int round = 0; round < rounds; ++round) {
     auto answer = solve_master(likely_columns(durations, prices), {});
@@ -84,7 +104,7 @@ std::optional<ConfigurationProgram::Solution> ConfigurationProgram::generate_col
     auto const before = configurations_.size();
     auto most = max_known_value(prices);
     std::vector<Configuration> others;
-    auto best = pricing_.solve(prices, others);
+    auto best = pricing_.solve(prices, others, perturbations);
     most = std::max(most, flows_.value_of(best, prices));
     for (auto& other : others) add(std::move(other));
     add(std::move(best));
@@ -97,6 +117,7 @@ std::optional<ConfigurationProgram::Solution> ConfigurationProgram::generate_col
       found.max_value = max_known_value(found.duals);
     }
   }
+  last_duals_ = found.duals;
   return found;
 }
 

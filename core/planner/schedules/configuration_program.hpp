@@ -11,6 +11,7 @@
 
 #include "core/planner/schedules/pricing_problem.hpp"
 #include "core/planner/schedules/schedule.hpp"
+#include "core/planner/sets/draft.hpp"
 #include "core/planner/sets/shares.hpp"
 #include "core/solver/linear_program.hpp"
 
@@ -29,6 +30,8 @@ class ConfigurationProgram {
   // piece and the gaps between its chunks, beside busy engines, then count as part of its rate. At first every option
   // has the rate that it has alone.
   void set_pieces(std::vector<Shares> const& bytes);
+  // The flows that run side by side in a plan of the same set become columns, from which better ones are found sooner.
+  void add_configurations_of(Evaluation const& evaluation);
   // The shortest schedules found, with ever fewer slices, each in several orders. Empty without a solver.
   std::vector<Schedule> solve();
   // A lower bound on the makespan of schedules at these rates. 0 without a solver.
@@ -64,7 +67,8 @@ class ConfigurationProgram {
   PricingProblem pricing_;
   std::vector<Configuration> configurations_;
   std::set<std::vector<std::uint32_t>> known_;
-  Basis basis_;  // of the last program solved, with a column for each configuration known then
+  Basis basis_;                     // of the last program solved, with a column for each configuration known then
+  std::vector<double> last_duals_;  // those of the last Solution, from which the next one starts
   bool was_solved_ = false;
 };
 

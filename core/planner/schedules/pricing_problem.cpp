@@ -159,10 +159,9 @@ bool PricingProblem::toggle(Selection& selection, std::uint32_t flow) {
 }
 
 void PricingProblem::local_search(Selection& selection, Flows const& order) {
-  for (bool better = true; better;) {
-    better = false;
-    for (auto const flow : order) better = toggle(selection, flow) || better;
-  }
+  std::size_t in_vain = 0;  // flows tried since the last gain
+  for (std::size_t at = 0; in_vain < order.size(); at = (at + 1) % order.size())
+    in_vain = toggle(selection, order[at]) ? 0 : in_vain + 1;
 }
 
 // Removes random flows.
@@ -178,7 +177,8 @@ void PricingProblem::perturb(Selection& selection) {
   replace(selection, std::nullopt, 0);
 }
 
-Configuration PricingProblem::solve(std::vector<double> const& prices, std::vector<Configuration>& others) {
+Configuration PricingProblem::solve(std::vector<double> const& prices, std::vector<Configuration>& others,
+                                    int perturbations) {
   prices_ = &prices;
   auto const order = order_of(Vary::No);
   auto best = nothing();
@@ -186,7 +186,7 @@ Configuration PricingProblem::solve(std::vector<double> const& prices, std::vect
     if (fits(best, flow)) toggle(best, flow);
   local_search(best, order);
   if (best.flows.empty()) return {};
-  for (int n = 0; n < kScheduleLimits.perturbations; ++n) {
+  for (int n = 0; n < perturbations; ++n) {
     auto next = best;
     perturb(next);
     local_search(next, order_of(n % 2 == 0 ? Vary::ForEachEngine : Vary::ByItself));

@@ -5,7 +5,7 @@
 //   CandidateFlows flows(set, model);
 //   PricingProblem pricing(flows);
 //   std::vector<Configuration> others;
-//   auto const best = pricing.solve(prices, others);
+//   auto const best = pricing.solve(prices, others, 25);
 #include <cstdint>
 #include <optional>
 #include <random>
@@ -24,8 +24,8 @@ class PricingProblem {
   // Adds good configurations found on the way to `others` (ScheduleLimits::min_kept_value).
   //
   // Iterated local search (Lourenço, Martin and Stützle, 2003): a greedy start, then moves that add or remove one flow
-  // while any helps, then the same again from perturbations of the best.
-  Configuration solve(std::vector<double> const& prices, std::vector<Configuration>& others);
+  // while any helps, then the same again from so many perturbations of the best.
+  Configuration solve(std::vector<double> const& prices, std::vector<Configuration>& others, int perturbations);
 
  private:
   using Flows = std::vector<std::uint32_t>;

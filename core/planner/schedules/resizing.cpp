@@ -1,85 +1,130 @@
 #include "core/planner/schedules/resizing.hpp"
 
+#include <algorithm>
+#include <cmath>
+
 #include "core/estimate/demands.hpp"
+#include "core/planner/schedules/longest_paths.hpp"
+#include "core/planner/schedules/schedule_limits.hpp"
 
 namespace lanewise {
 namespace {
 
-// The linear program, in milliseconds and megabytes. Columns: the end of all, then for each segment its start, the
-// bytes added and the bytes removed. Rows: the change of bytes of each transfer (0), one for each segment that a
-// segment waits for, and one for the end of each segment that none waits for.
-class ResizingProgram {
+// Gradient descent with momentum (Polyak 1964). It moves bytes from segments that the longest paths pass to others of
+// the same transfer.
+class SizeDescent {
  public:
-  ResizingProgram(std::vector<Segment> const& segments, Evaluation const& evaluation, TransferSet const& set,
-                  Model const& model, double max_change)
-      : segments_(segments), max_change_(max_change), start_rows_(segments.size()), end_rows_(segments.size()) {
-    for (std::size_t i = 0; i < set.transfers.size(); ++i) program_.add_row({0, 0});
+  SizeDescent(std::vector<Segment> const& segments, Evaluation const& evaluation, TransferSet const& set,
+              Model const& model, double max_change)
+      : segments_(segments),
+        max_change_(max_change),
+        paths_(evaluation.steps),
+        change_(segments.size(), 0),
+        velocity_(segments.size(), 0),
+        slope_(segments.size(), 0),
+        of_transfer_(set.transfers.size()) {
     auto const demands = demands_of(model, evaluation.steps);
     for (std::size_t k = 0; k < segments.size(); ++k) {
       auto const& times = evaluation.run.steps[k];
-      bytes_.push_back(static_cast<double>(evaluation.steps[k].bytes.value()) / kMegabyte);
-      durations_.push_back((times.end - times.start) / Seconds(kMillisecond));
-      auto const flow_time = durations_[k] - demands[k].latency() / Seconds(kMillisecond);
-      time_per_megabyte_.push_back(bytes_[k] > 0 ? flow_time / bytes_[k] : 0);
-    }
-    for (std::size_t k = 0; k < segments.size(); ++k)
-      for (auto const id : evaluation.steps[k].order_only) {
-        auto const row = program_.add_row({.lower = durations_[index(id)]});
-        start_rows_[k].push_back(row);
-        end_rows_[index(id)].push_back(row);
-      }
-    // Behind the others something comes that ends later.
-    for (std::size_t k = 0; k < segments.size(); ++k) {
-      if (!end_rows_[k].empty()) continue;
-      makespan_rows_.push_back(program_.add_row({.lower = durations_[k]}));
-      end_rows_[k].push_back(makespan_rows_.back());
+      durations_.push_back((times.end - times.start).value());
+      bytes_.push_back(static_cast<double>(evaluation.steps[k].bytes.value()));
+      time_per_byte_.push_back(bytes_[k] > 0 ? (durations_[k] - demands[k].latency().value()) / bytes_[k] : 0);
     }
   }
 
-  std::optional<std::vector<Segment>> solve(Basis& basis) {
-    for (auto const row : makespan_rows_) program_.entries.push_back({row, 1});
-    program_.end_column(1);  // the end of all
-    for (std::size_t k = 0; k < segments_.size(); ++k) {
-      for (auto const row : start_rows_[k]) program_.entries.push_back({row, 1});
-      for (auto const row : end_rows_[k]) program_.entries.push_back({row, -1});
-      program_.end_column(0);  // its start
-      add_change_of_bytes(k, 1);
-      add_change_of_bytes(k, -1);
+  // The segments with the sizes that are best of those on the way.
+  std::vector<Segment> run() {
+    auto durations = durations_;
+    auto shortest = paths_.makespan(durations);
+    auto const near = kScheduleLimits.near_longest * shortest;
+    auto best = change_;
+    for (int step = 0; step < kScheduleLimits.descent_steps; ++step) {
+      auto const left = 1 - static_cast<double>(step) / kScheduleLimits.descent_steps;
+      if (!move_bytes(paths_.criticality(near), kScheduleLimits.descent_step * left * max_change_)) break;
+      keep_sums();
+      for (std::size_t k = 0; k < durations.size(); ++k) durations[k] = durations_[k] + change_[k] * time_per_byte_[k];
+      if (auto const makespan = paths_.makespan(durations); makespan < shortest) {
+        shortest = makespan;
+        best = change_;
+      }
     }
-    auto const answer = lanewise::solve(program_, basis);
-    if (!answer) return std::nullopt;
-    basis = answer->basis;
-    auto segments = segments_;
-    for (std::size_t k = 0; k < segments.size(); ++k)
-      segments[k].bytes = (bytes_[k] + answer->x[3 * k + 2] - answer->x[3 * k + 3]) * kMegabyte;
-    return segments;
+    auto resized = segments_;
+    for (std::size_t k = 0; k < resized.size(); ++k) resized[k].bytes = bytes_[k] + best[k];
+    return resized;
   }
 
  private:
-  void add_change_of_bytes(std::size_t k, double sign) {
-    constexpr double kCostOfChange = 1e-3;  // of its time, so that what gains nothing stays as it is
-    program_.entries.push_back({static_cast<int>(segments_[k].transfer), sign});
-    for (auto const row : end_rows_[k]) program_.entries.push_back({row, -sign * time_per_megabyte_[k]});
-    program_.end_column(kCostOfChange * time_per_megabyte_[k], max_change_ * bytes_[k]);
+  struct Sums {
+    double value = 0;
+    double bytes = 0;
+    [[nodiscard]] double mean() const { return bytes > 0 ? value / bytes : 0; }
+  };
+
+  // Changes sizes by about the fraction `step`. False: nothing is gained.
+  bool move_bytes(std::span<double const> criticality, double step) {
+    std::fill(of_transfer_.begin(), of_transfer_.end(), Sums{});
+    for (std::size_t k = 0; k < slope_.size(); ++k) {
+      slope_[k] = criticality[k] * time_per_byte_[k];
+      auto& sums = of_transfer_[segments_[k].transfer];
+      sums.value += slope_[k] * bytes_[k];
+      sums.bytes += bytes_[k];
+    }
+    // By segment: what the makespan grows for a change of its size by itself, at the expense of its transfer's others.
+    double squares = 0;
+    for (std::size_t k = 0; k < slope_.size(); ++k) {
+      slope_[k] = (slope_[k] - of_transfer_[segments_[k].transfer].mean()) * bytes_[k];
+      squares += slope_[k] * slope_[k];
+    }
+    constexpr double kRounding = 1e-24;  // of seconds squared
+    if (squares <= kRounding) return false;
+    auto const size = std::sqrt(squares / static_cast<double>(slope_.size()));
+    constexpr double kMomentum = 0.8;
+    for (std::size_t k = 0; k < slope_.size(); ++k) {
+      velocity_[k] = kMomentum * velocity_[k] - (1 - kMomentum) * step * slope_[k] / size;
+      change_[k] += velocity_[k] * bytes_[k];
+    }
+    return true;
+  }
+
+  // Keeps every change within its bounds and the sum of each transfer's at 0, as far as a few rounds do.
+  void keep_sums() {
+    constexpr int kRounds = 4;
+    for (int round = 0; round < kRounds; ++round) {
+      std::fill(of_transfer_.begin(), of_transfer_.end(), Sums{});
+      for (std::size_t k = 0; k < change_.size(); ++k) {
+        change_[k] = std::clamp(change_[k], -max_change_ * bytes_[k], max_change_ * bytes_[k]);
+        of_transfer_[segments_[k].transfer].value += change_[k];
+      }
+      if (round + 1 == kRounds) return;
+      for (std::size_t k = 0; k < change_.size(); ++k)
+        if (has_room(k)) of_transfer_[segments_[k].transfer].bytes += bytes_[k];
+      for (std::size_t k = 0; k < change_.size(); ++k)
+        if (has_room(k)) change_[k] -= of_transfer_[segments_[k].transfer].mean() * bytes_[k];
+    }
+  }
+  // Whether the segment can give or take what its transfer's changes are off by.
+  [[nodiscard]] bool has_room(std::size_t k) const {
+    auto const excess = of_transfer_[segments_[k].transfer].value;
+    return excess > 0 ? change_[k] > -max_change_ * bytes_[k] : change_[k] < max_change_ * bytes_[k];
   }
 
   std::vector<Segment> const& segments_;
   double max_change_;
-  LinearProgram program_;
-  std::vector<double> bytes_;                 // megabytes
-  std::vector<double> durations_;             // milliseconds
-  std::vector<double> time_per_megabyte_;     // milliseconds, once it flows
-  std::vector<int> makespan_rows_;            // end of all >= end of a segment that none waits for
-  std::vector<std::vector<int>> start_rows_;  // by segment: rows in which its start counts
-  std::vector<std::vector<int>> end_rows_;    // by segment: rows in which its end counts
+  LongestPaths paths_;
+  std::vector<double> bytes_;          // before
+  std::vector<double> durations_;      // before, seconds
+  std::vector<double> time_per_byte_;  // once it flows
+  std::vector<double> change_;         // bytes
+  std::vector<double> velocity_;       // fraction of the bytes, a step
+  std::vector<double> slope_;          // scratch
+  std::vector<Sums> of_transfer_;      // scratch
 };
 
 }  // namespace
 
-std::optional<std::vector<Segment>> resize(std::vector<Segment> const& segments, Evaluation const& evaluation,
-                                           TransferSet const& set, Model const& model, double max_change,
-                                           Basis& basis) {
-  return ResizingProgram(segments, evaluation, set, model, max_change).solve(basis);
+std::vector<Segment> resize(std::vector<Segment> const& segments, Evaluation const& evaluation, TransferSet const& set,
+                            Model const& model, double max_change) {
+  return SizeDescent(segments, evaluation, set, model, max_change).run();
 }
 
 }  // namespace lanewise

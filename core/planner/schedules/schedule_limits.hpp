@@ -12,8 +12,9 @@ struct ScheduleLimits {
   unsigned generations_of_small_set = 3;
   // Times that schedules are made anew with the start-up costs that their pieces turned out to have.
   int max_iterations = 3;
-  // The next iteration shortens the makespan by some percent, so it is left out for schedules further behind the best
-  // known plan than this ratio.
+  // Resizing shortens a schedule by up to 13 %: one further behind the best known plan than this ratio stays as it is.
+  double max_ratio_to_resize = 1.25;
+  // The next iteration shortens the makespan by some percent, so it is left out for schedules further behind than this.
   double max_ratio_to_iterate = 1.05;
   // Share of a transfer that a piece on an unused option is taken to have.
   double unused_piece_share = 0.25;
@@ -22,9 +23,13 @@ struct ScheduleLimits {
   std::size_t max_kept_schedules = 3;
 
   // ---- Resizing the pieces of the best schedule.
-  int resizing_rounds = 6;
+  int resizing_rounds = 12;
   double max_size_change = 0.1;   // of a piece in one round
   double min_size_change = 0.01;  // rounds end when the permitted change gets smaller
+  // Gradient descent of one round.
+  int descent_steps = 100;
+  double descent_step = 0.2;    // of the permitted change, at first; ever less
+  double near_longest = 0.003;  // paths shorter than the longest by less than this, of the makespan, count too
 
   // ---- Column generation.
   int max_rounds = 40;              // of the first solution
@@ -32,7 +37,7 @@ struct ScheduleLimits {
   double close_enough_gap = 0.003;  // to the lower bound that the pricing search suggests
   // Of sets that are not small, rounds also end when the last ones gained less than this: schedules take 7 to 15 %
   // longer than the program says, so its last percent makes none of them shorter.
-  std::size_t stall_rounds = 4;
+  std::size_t stall_rounds = 8;
   double min_gain_in_stall_rounds = 0.01;
   // Columns in the program, besides those in use: the configurations of the highest value at the last prices.
   std::size_t max_columns = 300;
@@ -46,7 +51,9 @@ struct ScheduleLimits {
   double min_duration_for_setup = 0.005;  // of the makespan: an unused configuration may come into use
 
   // ---- Pricing: iterated local search. Without perturbations it ends up to a sixth below the best of eight MI60.
-  int perturbations = 25;
+  // For larger sets 10 do: more make each round longer, and schedules hardly shorter.
+  int perturbations_of_small_set = 25;
+  int perturbations = 10;
   int flows_removed = 2;        // by a perturbation
   double min_kept_value = 0.9;  // of the best: configurations found on the way that become columns as well
   // With more candidate flows, one that alone is worth less than what it displaces is not tried.

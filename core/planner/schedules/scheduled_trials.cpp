@@ -20,12 +20,13 @@ bool is_earlier(Trial const& one, Trial const& other) {
 }
 
 // The best of them, the best first.
-std::vector<Trial> best_trials(std::vector<Schedule> const& schedules, TransferSet const& set, Model const& model) {
+std::vector<Trial> best_trials(std::vector<Schedule> const& schedules, TransferSet const& set, Model const& model,
+                               SegmentEvaluator const& evaluator) {
   std::vector<Trial> all;
   for (auto const& schedule : schedules) {
     auto segments = segments_of(schedule, set, model);
     if (!all_move(segments, set)) continue;  // a transfer too small for a slice
-    auto evaluation = evaluate_segments(segments, set, model);
+    auto evaluation = evaluator.evaluate(segments);
     all.push_back({std::move(segments), std::move(evaluation)});
   }
   std::stable_sort(all.begin(), all.end(), is_earlier);
@@ -35,17 +36,15 @@ std::vector<Trial> best_trials(std::vector<Schedule> const& schedules, TransferS
 
 // The best trial after some rounds of resizing. At other sizes other rates hold, so a round may get worse: then the
 // permitted change is halved.
-Trial after_resizing(Trial best, TransferSet const& set, Model const& model) {
+Trial after_resizing(Trial best, TransferSet const& set, Model const& model, SegmentEvaluator const& evaluator) {
   auto change = kScheduleLimits.max_size_change;
-  Basis basis;
   for (int round = 0; round < kScheduleLimits.resizing_rounds && change >= kScheduleLimits.min_size_change; ++round) {
-    auto segments = resize(best.segments, best.evaluation, set, model, change, basis);
-    if (!segments) break;
-    drop_small(*segments, set, model);
+    auto segments = resize(best.segments, best.evaluation, set, model, change);
+    drop_small(segments, set, model);
     std::optional<Evaluation> evaluation;
-    if (all_move(*segments, set)) evaluation = evaluate_segments(*segments, set, model);
+    if (all_move(segments, set)) evaluation = evaluator.evaluate(segments);
     if (evaluation && evaluation->run.makespan < best.evaluation.run.makespan)
-      best = {std::move(*segments), std::move(*evaluation)};
+      best = {std::move(segments), std::move(*evaluation)};
     else
       change /= 2;
   }
@@ -91,19 +90,23 @@ std::vector<Shares> likely_pieces(TransferSet const& set) {
 }
 
 // Adds the results of one column generation and its iterations.
-void add_trials(ScheduledTrials& result, TransferSet const& set, Model const& model, Seconds known, unsigned seed) {
+void add_trials(ScheduledTrials& result, TransferSet const& set, Model const& model, KnownPlan const& known,
+                unsigned seed) {
   ConfigurationProgram program(set, model, seed);
+  SegmentEvaluator const evaluator(set, model);
   program.set_pieces(likely_pieces(set));
+  program.add_configurations_of(known.evaluation);
   for (int iteration = 0; iteration < kScheduleLimits.max_iterations; ++iteration) {
-    auto trials = best_trials(program.solve(), set, model);
+    auto trials = best_trials(program.solve(), set, model, evaluator);
     if (trials.empty()) break;
     for (auto const& trial : trials)
       if (auto shares = shares_of(trial.segments, set, model);
           std::find(result.shares.begin(), result.shares.end(), shares) == result.shares.end())
         result.shares.push_back(std::move(shares));
     auto best = std::move(trials.front());
-    bool const is_last = best.evaluation.run.makespan > known * kScheduleLimits.max_ratio_to_iterate;
-    if (!is_last) best = after_resizing(std::move(best), set, model);
+    if (best.evaluation.run.makespan <= known.makespan * kScheduleLimits.max_ratio_to_resize)
+      best = after_resizing(std::move(best), set, model, evaluator);
+    bool const is_last = best.evaluation.run.makespan > known.makespan * kScheduleLimits.max_ratio_to_iterate;
     if (!result.best || best.evaluation.run.makespan < result.best->run.makespan)
       result.best = std::move(best.evaluation);
     if (is_last) break;
@@ -113,7 +116,7 @@ void add_trials(ScheduledTrials& result, TransferSet const& set, Model const& mo
 
 }  // namespace
 
-ScheduledTrials evaluate_schedules(TransferSet const& set, Model const& model, Seconds known) {
+ScheduledTrials evaluate_schedules(TransferSet const& set, Model const& model, KnownPlan const& known) {
   ScheduledTrials result;
   auto const generations =
       set.transfers.size() <= kScheduleLimits.small_set ? kScheduleLimits.generations_of_small_set : 1;

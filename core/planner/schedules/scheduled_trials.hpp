@@ -13,8 +13,14 @@ struct ScheduledTrials {
   std::vector<std::vector<Shares>> shares;
 };
 
-// For transfers that may all begin at once and that may all be divided. `known`: the makespan of the best plan so far.
-// Takes milliseconds for sets up to ScheduleLimits::small_set, seconds for 56 transfers.
-ScheduledTrials evaluate_schedules(TransferSet const& set, Model const& model, Seconds known);
+// The best plan of a set so far.
+struct KnownPlan {
+  Seconds makespan{0};
+  Evaluation const& evaluation;  // from which the search starts; may be empty
+};
+
+// For transfers that may all begin at once and that may all be divided. Takes milliseconds for sets up to
+// ScheduleLimits::small_set, some hundred of them for 56 transfers.
+ScheduledTrials evaluate_schedules(TransferSet const& set, Model const& model, KnownPlan const& known);
 
 }  // namespace lanewise

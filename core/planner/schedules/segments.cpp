@@ -9,6 +9,7 @@
 #include "core/estimate/demands.hpp"
 #include "core/estimate/schedule.hpp"
 #include "core/planner/search_limits.hpp"
+#include "core/units/bits.hpp"
 
 namespace lanewise {
 namespace {
@@ -28,39 +29,6 @@ std::vector<Portion> portions_of(std::vector<Segment> const& segments, TransferS
   }
   for (std::size_t i = 0; i < done.size(); ++i) portions[last[i]].bytes += set.transfers[i].bytes - done[i];
   return portions;
-}
-
-// Whether two steps use the same engine, or together exceed a capacity at the rates that they have alone.
-bool contend(StepDemand const& one, double rate, StepDemand const& other, double other_rate, Model const& model) {
-  auto const is_exceeded = [&](Use const& use) {
-    return std::any_of(other.uses.begin(), other.uses.end(), [&](Use const& of_other) {
-      auto const wanted = use.weight.ratio() * rate + of_other.weight.ratio() * other_rate;
-      return of_other.resource == use.resource &&
-             wanted > kSearchLimits.uncontended_utilisation * model.capacity(use.resource)->value();
-    });
-  };
-  return share_an_engine(one, other) || std::any_of(one.uses.begin(), one.uses.end(), is_exceeded);
-}
-
-// Adds the order-only dependencies of a schedule, without those that follow from others. Steps are looked at latest
-// first, so that one that others wait for already needs no dependency of its own.
-template <class MustWait>
-void add_schedule_order(std::vector<Step>& steps, std::vector<Segment> const& segments, MustWait const& must_wait) {
-  std::vector<std::size_t> latest_first(segments.size());
-  std::iota(latest_first.begin(), latest_first.end(), std::size_t{0});
-  std::stable_sort(latest_first.begin(), latest_first.end(),
-                   [&](std::size_t one, std::size_t other) { return segments[one].last > segments[other].last; });
-  std::vector<std::vector<bool>> predecessors(segments.size());  // of each step, direct and indirect
-  for (std::size_t k = 0; k < segments.size(); ++k) {
-    predecessors[k].assign(segments.size(), false);
-    for (auto const other : latest_first) {
-      if (segments[other].last >= segments[k].first || predecessors[k][other] || !must_wait(k, other)) continue;
-      steps[k].order_only.push_back(StepId(other));
-      std::transform(predecessors[k].begin(), predecessors[k].end(), predecessors[other].begin(),
-                     predecessors[k].begin(), std::logical_or<>());
-      predecessors[k][other] = true;
-    }
-  }
 }
 
 }  // namespace
@@ -104,18 +72,68 @@ bool all_move(std::vector<Segment> const& segments, TransferSet const& set) {
   return std::find(moves.begin(), moves.end(), false) == moves.end();
 }
 
-Evaluation evaluate_segments(std::vector<Segment> const& segments, TransferSet const& set, Model const& model) {
-  auto evaluation = steps_of_portions(set, model, portions_of(segments, set));
-  auto const demands = demands_of(model, evaluation.steps);
-  std::vector<double> rates;  // alone
-  for (auto const& segment : segments)
-    rates.push_back(set.transfers[segment.transfer].options[segment.option].rate.value());
-  add_schedule_order(evaluation.steps, segments, [&](std::size_t one, std::size_t other) {
-    // Segments of one transfer on one option together have the rate of one.
-    return (segments[one].transfer == segments[other].transfer && segments[one].option == segments[other].option) ||
-           contend(demands[one], rates[one], demands[other], rates[other], model);
-  });
-  evaluation.run = estimate(model, evaluation.steps, demands);
+SegmentEvaluator::SegmentEvaluator(TransferSet const& set, Model const& model) : set_(set), model_(model) {
+  std::size_t flows = 0;
+  for (auto const& transfer : set.transfers)
+    first_flow_.push_back(std::exchange(flows, flows + transfer.options.size()));
+  contending_.assign(flows, Bits(words_for(flows), 0));
+  add_contending();
+}
+
+// Flows contend that are one and the same, use the same engine, or together exceed a capacity at the rates that they
+// have alone.
+void SegmentEvaluator::add_contending() {
+  std::vector<TransferOption const*> options;
+  for (auto const& transfer : set_.transfers)
+    for (auto const& option : transfer.options) options.push_back(&option);
+  std::vector<double> wanted(model_.resources().count(), 0);  // by one flow
+  for (std::size_t one = 0; one < options.size(); ++one) {
+    auto const& demand = options[one]->demand;
+    auto const rate_on = [](Use const& use, TransferOption const& option) {
+      return use.weight.ratio() * option.rate.value();
+    };
+    for (auto const& use : demand.uses) wanted[index(use.resource)] = rate_on(use, *options[one]);
+    for (auto other = one; other < options.size(); ++other) {
+      auto const& of_other = options[other]->demand;
+      bool const is_exceeded = std::any_of(of_other.uses.begin(), of_other.uses.end(), [&](Use const& use) {
+        auto const by_one = wanted[index(use.resource)];
+        return by_one > 0 && by_one + rate_on(use, *options[other]) >
+                                 kSearchLimits.uncontended_utilisation * model_.capacity(use.resource)->value();
+      });
+      if (one != other && !is_exceeded && !share_an_engine(StepDemand(demand), StepDemand(of_other))) continue;
+      set_bit(contending_[one], other);
+      set_bit(contending_[other], one);
+    }
+    for (auto const& use : demand.uses) wanted[index(use.resource)] = 0;
+  }
+}
+
+// Adds the order-only dependencies of a schedule, without those that follow from others. Steps are looked at latest
+// first, so that one that others wait for already needs no dependency of its own.
+void SegmentEvaluator::add_order(std::vector<Step>& steps, std::vector<Segment> const& segments) const {
+  std::vector<std::size_t> latest_first(segments.size());
+  std::iota(latest_first.begin(), latest_first.end(), std::size_t{0});
+  std::stable_sort(latest_first.begin(), latest_first.end(),
+                   [&](std::size_t one, std::size_t other) { return segments[one].last > segments[other].last; });
+  std::vector<Bits> predecessors(segments.size(), Bits(words_for(segments.size()), 0));  // direct and indirect
+  for (std::size_t k = 0; k < segments.size(); ++k) {
+    auto const& contending = contending_[flow_of(segments[k])];
+    for (auto const other : latest_first) {
+      if (segments[other].last >= segments[k].first || has_bit(predecessors[k], other) ||
+          !has_bit(contending, flow_of(segments[other])))
+        continue;
+      steps[k].order_only.push_back(StepId(other));
+      std::transform(predecessors[k].begin(), predecessors[k].end(), predecessors[other].begin(),
+                     predecessors[k].begin(), std::bit_or<>());
+      set_bit(predecessors[k], other);
+    }
+  }
+}
+
+Evaluation SegmentEvaluator::evaluate(std::vector<Segment> const& segments) const {
+  auto evaluation = steps_of_portions(set_, model_, portions_of(segments, set_));
+  add_order(evaluation.steps, segments);
+  evaluation.run = estimate(model_, evaluation.steps, demands_of(model_, evaluation.steps));
   return evaluation;
 }
 

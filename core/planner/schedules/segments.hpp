@@ -1,6 +1,7 @@
 #pragma once
 // The segments of a schedule: an option of a transfer at work without a pause (as in preemptive scheduling), and the
 // run in which all segments keep to the order of the schedule.
+#include <cstdint>
 #include <vector>
 
 #include "core/planner/schedules/schedule.hpp"
@@ -24,9 +25,30 @@ void drop_small(std::vector<Segment>& segments, TransferSet const& set, Model co
 // Whether every transfer has a segment.
 bool all_move(std::vector<Segment> const& segments, TransferSet const& set);
 
-// One step for each segment, and how they run. The segments must be in the order in which they begin, at least one for
-// each transfer. A step waits (order-only) for every step that ends in an earlier slice and contends with it, directly
-// or through one that it already waits for. So only steps that share a slice run side by side.
-Evaluation evaluate_segments(std::vector<Segment> const& segments, TransferSet const& set, Model const& model);
+// How segments of one set run.
+class SegmentEvaluator {
+ public:
+  // `set` and `model` must outlive it.
+  SegmentEvaluator(TransferSet const& set, Model const& model);
+
+  // One step for each segment, and how they run. The segments must be in the order in which they begin, at least one
+  // for each transfer. A step waits (order-only) for every step that ends in an earlier slice and contends with it,
+  // directly or through one that it already waits for. So only steps that share a slice run side by side.
+  [[nodiscard]] Evaluation evaluate(std::vector<Segment> const& segments) const;
+
+ private:
+  using Bits = std::vector<std::uint64_t>;
+
+  [[nodiscard]] std::size_t flow_of(Segment const& segment) const {
+    return first_flow_[segment.transfer] + segment.option;
+  }
+  void add_contending();
+  void add_order(std::vector<Step>& steps, std::vector<Segment> const& segments) const;
+
+  TransferSet const& set_;
+  Model const& model_;
+  std::vector<std::size_t> first_flow_;  // of each transfer: its options are numbered through
+  std::vector<Bits> contending_;         // by flow: those that must not run beside it
+};
 
 }  // namespace lanewise

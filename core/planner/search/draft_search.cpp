@@ -118,7 +118,7 @@ RatedDraft DraftSearch::search_schedules() {
                                                       : kSearchLimits.min_gap_to_schedule_large_set;
   if (count() > kSearchLimits.max_scheduled_set || !has_gap(gap)) return {};
   if (std::find(set_.is_indivisible.begin(), set_.is_indivisible.end(), true) != set_.is_indivisible.end()) return {};
-  auto [scheduled, divisions] = evaluate_schedules(set_, model_, Seconds(best_.value));
+  auto [scheduled, divisions] = evaluate_schedules(set_, model_, {Seconds(best_.value), best_.evaluation});
   if (count() <= kSearchLimits.small_set) try_divisions(divisions);
   if (!scheduled) return {};
   auto const value = value_of(*scheduled);

@@ -52,7 +52,7 @@ TEST_F(SearchOnMesh, GivesTheRatesOfSharing) {
   CandidateFlows flows(set_, model_);
   PricingProblem pricing(flows);
   std::vector<Configuration> others;
-  auto const best = pricing.solve(prices_, others);
+  auto const best = pricing.solve(prices_, others, 25);
   ASSERT_FALSE(best.flows.empty() || others.empty());
   expect_sound(flows, best);
   for (auto const& other : others) {
@@ -66,10 +66,10 @@ TEST_F(SearchOnMesh, CountsWithTheSpeedsThatItIsTold) {
   CandidateFlows flows(set_, model_);
   PricingProblem pricing(flows);
   std::vector<Configuration> others;
-  auto const before = flows.value_of(pricing.solve(prices_, others), prices_);
+  auto const before = flows.value_of(pricing.solve(prices_, others, 25), prices_);
   for (std::uint32_t flow = 0; flow < flows.size(); ++flow)
     flows.set_speed(flow, flows[flow].rate / 100, 0);  // no resource is saturated any more
-  auto const slow = pricing.solve(prices_, others);
+  auto const slow = pricing.solve(prices_, others, 25);
   ASSERT_FALSE(slow.flows.empty());
   EXPECT_LT(flows.value_of(slow, prices_), before / 20);
   EXPECT_GE(flows.value_of(slow, prices_), before / 100 * (1 - 1e-9));
@@ -80,7 +80,7 @@ TEST_F(SearchOnMesh, FindsNothingWhereNothingHasAValue) {
   CandidateFlows flows(set_, model_);
   PricingProblem pricing(flows);
   std::vector<Configuration> others;
-  EXPECT_TRUE(pricing.solve(std::vector<double>(prices_.size(), 0), others).flows.empty());
+  EXPECT_TRUE(pricing.solve(std::vector<double>(prices_.size(), 0), others, 25).flows.empty());
   EXPECT_TRUE(others.empty());
 }
 
@@ -91,7 +91,7 @@ TEST_F(SearchOnMesh, ComesCloseToTheHighestValue) {
   CandidateFlows flows(set_, model_);
   PricingProblem pricing(flows);
   std::vector<Configuration> others;
-  auto const value = flows.value_of(pricing.solve(prices_, others), prices_);
+  auto const value = flows.value_of(pricing.solve(prices_, others, 25), prices_);
   std::vector<PricedOption> options;
   for (std::size_t flow = 0; flow < flows.size(); ++flow)
     options.push_back({flows.uses(flow), flows[flow].engines, flows[flow].rate, prices_[flows[flow].transfer]});
