@@ -1,6 +1,7 @@
 #include "core/planner/bounds/transfer_program.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <utility>
 
@@ -71,21 +72,20 @@ bool TransferProgram::each_has_one_way() const {
 // Minimises T, the first column, such that all bytes move and no constraint is violated.
 std::optional<TransferSolution> TransferProgram::solve_for_time() const {
   if (each_has_one_way()) return solve_single_ways();
-  auto const& all = constraints_.all();
-  auto program = demand_rows();
-  auto const row_of = add_constraint_rows(program, 0);
-  for (std::size_t i = 0; i < all.size(); ++i)
-    if (row_of[i] >= 0) program.entries.push_back({row_of[i], -all[i].capacity});
+  MergedTransfers const merged(constraints_);
+  auto program = demand_rows(merged);
+  auto const rows = add_constraint_rows(program, merged, 0);
+  for (std::size_t r = 0; r < rows.size(); ++r)
+    program.entries.push_back({rows.first + static_cast<int>(r), -rows.capacities[r]});
   program.end_column(1);
-  add_way_columns(program, row_of, 0);
+  add_way_columns(program, merged, rows, 0);
   auto const solution = solve(program);
   if (!solution) return std::nullopt;
-  std::vector<double> weights(all.size(), 0);
-  for (std::size_t i = 0; i < all.size(); ++i)
-    if (row_of[i] >= 0) weights[i] = std::max(0.0, -solution->duals[static_cast<std::size_t>(row_of[i])]);
-  std::vector<double> bytes;
-  for (std::size_t c = 0; c < constraints_.columns().size(); ++c) bytes.push_back(solution->x[c + 1] * kMegabyte);
-  return TransferSolution{std::move(weights), std::move(bytes), solution->x[0]};
+  std::vector<double> weights(constraints_.all().size(), 0);
+  for (std::size_t i = 0; i < weights.size(); ++i)
+    if (rows.of[i] >= 0) weights[i] = std::max(0.0, -solution->duals[static_cast<std::size_t>(rows.of[i])]);
+  std::vector<double> const megabytes(solution->x.begin() + 1, solution->x.end());
+  return TransferSolution{std::move(weights), merged.bytes_of(megabytes), solution->x[0]};
 }
 
 // If no transfer has a choice, the constraint that takes longest is the solution.
@@ -114,49 +114,69 @@ TransferSolution TransferProgram::solve_single_ways() const {
 
 // Bytes of the columns with the least congestion, in hardly more time than this.
 std::optional<std::vector<double>> TransferProgram::least_congested_bytes(double makespan) const {
-  auto const& all = constraints_.all();
-  auto program = demand_rows();
-  auto const row_of = add_constraint_rows(program, kUncongestedUtilisation * makespan);
-  for (std::size_t i = 0; i < all.size(); ++i)
-    if (row_of[i] >= 0) add_congestion_cost(program, row_of[i], all[i].capacity, makespan);
+  MergedTransfers const merged(constraints_);
+  auto program = demand_rows(merged);
+  auto const rows = add_constraint_rows(program, merged, kUncongestedUtilisation * makespan);
+  for (std::size_t r = 0; r < rows.size(); ++r)
+    add_congestion_cost(program, rows.first + static_cast<int>(r), rows.capacities[r], makespan);
   auto const first = program.cost.size();
-  add_way_columns(program, row_of, kBoundLimits.setup_cost_weight);
+  add_way_columns(program, merged, rows, kBoundLimits.setup_cost_weight);
   auto const solution = solve(program);
   if (!solution) return std::nullopt;
-  std::vector<double> bytes;
-  for (std::size_t c = 0; c < constraints_.columns().size(); ++c) bytes.push_back(solution->x[first + c] * kMegabyte);
-  return bytes;
+  return merged.bytes_of({solution->x.begin() + static_cast<std::ptrdiff_t>(first), solution->x.end()});
 }
 
-// A row for each transfer: all its bytes move.
-LinearProgram TransferProgram::demand_rows() const {
+// A row for each group of transfers: all its bytes move.
+LinearProgram TransferProgram::demand_rows(MergedTransfers const& merged) {
   LinearProgram program;
-  for (std::size_t i = 0; i < constraints_.transfers().size(); ++i) {
-    auto const bytes = constraints_.megabytes(i);
-    program.add_row({bytes, bytes});
-  }
+  for (auto const megabytes : merged.megabytes()) program.add_row({megabytes, megabytes});
   return program;
 }
 
-// Adds the constraints that matter as rows, for a time known so far. Returns their rows; -1 for the others.
-std::vector<int> TransferProgram::add_constraint_rows(LinearProgram& program, double time) const {
+// Adds the constraints that matter as rows, for a time known so far.
+TransferProgram::ConstraintRows TransferProgram::add_constraint_rows(LinearProgram& program,
+                                                                     MergedTransfers const& merged, double time) const {
   auto const& all = constraints_.all();
-  std::vector<int> row_of(all.size(), -1);
-  for (std::size_t i = 0; i < all.size(); ++i)
-    if (all[i].kind != Constraint::Kind::Way || constraints_.is_capped(all[i]))
-      row_of[i] = program.add_row({.upper = all[i].capacity * (time - all[i].idle_time())});
-  return row_of;
+  ConstraintRows rows{static_cast<int>(program.rows.size()), std::vector<int>(all.size(), -1), {}};
+  auto const add = [&](double capacity, double idle_time) {
+    rows.capacities.push_back(capacity);
+    return program.add_row({.upper = capacity * (time - idle_time)});
+  };
+  std::vector<MergedTransfers::Column const*> column_of(all.size(), nullptr);  // of the first member's own rate
+  for (auto const& column : merged.columns()) column_of[own_constraint(column.members.front())] = &column;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all[i].kind != Constraint::Kind::Way) {
+      rows.of[i] = add(all[i].capacity, all[i].idle_time());
+    } else if (column_of[i] != nullptr && constraints_.is_capped(all[i])) {
+      double capacity = 0;
+      auto idle_time = std::numeric_limits<double>::infinity();
+      for (auto const c : column_of[i]->members) {
+        capacity += all[own_constraint(c)].capacity;
+        idle_time = std::min(idle_time, all[own_constraint(c)].idle_time());
+      }
+      auto const row = add(capacity, idle_time);
+      for (auto const c : column_of[i]->members) rows.of[own_constraint(c)] = row;
+    }
+  }
+  return rows;
 }
 
-void TransferProgram::add_way_columns(LinearProgram& program, std::vector<int> const& row_of,
+std::size_t TransferProgram::own_constraint(std::size_t column) const {
+  return constraints_.columns()[column].coefficients.back().first;
+}
+
+void TransferProgram::add_way_columns(LinearProgram& program, MergedTransfers const& merged, ConstraintRows const& rows,
                                       double setup_cost_weight) const {
-  for (auto const& column : constraints_.columns()) {
-    program.entries.push_back({static_cast<int>(column.transfer), 1});
+  for (auto const& column : merged.columns()) {
+    program.entries.push_back({static_cast<int>(column.group), 1});
     double cost = 0;
     for (auto const& [at, coefficient] : column.coefficients) {
-      if (row_of[at] < 0) continue;
-      program.entries.push_back({row_of[at], coefficient});
+      program.entries.push_back({rows.of[at], coefficient});
       cost += setup_cost_weight * coefficient / constraints_.all()[at].capacity;
+    }
+    if (auto const own = rows.of[own_constraint(column.members.front())]; own >= 0) {
+      program.entries.push_back({own, 1});
+      cost += setup_cost_weight / rows.capacities[static_cast<std::size_t>(own - rows.first)];
     }
     program.end_column(cost);
   }

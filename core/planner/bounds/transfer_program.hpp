@@ -4,6 +4,7 @@
 
 #include "core/planner/bounds/best_division.hpp"
 #include "core/planner/bounds/engine_constraints.hpp"
+#include "core/planner/bounds/merged_transfers.hpp"
 #include "core/planner/bounds/transfer_constraints.hpp"
 #include "core/solver/linear_program.hpp"
 #include "lanewise/planner/bounds/lower_bound.hpp"
@@ -41,9 +42,20 @@ class TransferProgram {
   [[nodiscard]] TransferSolution solve_single_ways() const;
   [[nodiscard]] std::optional<std::vector<double>> least_congested_bytes(double makespan) const;
 
-  [[nodiscard]] LinearProgram demand_rows() const;
-  [[nodiscard]] std::vector<int> add_constraint_rows(LinearProgram& program, double time) const;
-  void add_way_columns(LinearProgram& program, std::vector<int> const& row_of, double setup_cost_weight) const;
+  // Rows of a program for the constraints.
+  struct ConstraintRows {
+    int first = 0;
+    std::vector<int> of;             // of each constraint; -1: none. Ways of transfers that are one share a row
+    std::vector<double> capacities;  // of each row
+    [[nodiscard]] std::size_t size() const { return capacities.size(); }
+  };
+  [[nodiscard]] static LinearProgram demand_rows(MergedTransfers const& merged);
+  [[nodiscard]] ConstraintRows add_constraint_rows(LinearProgram& program, MergedTransfers const& merged,
+                                                   double time) const;
+  void add_way_columns(LinearProgram& program, MergedTransfers const& merged, ConstraintRows const& rows,
+                       double setup_cost_weight) const;
+  // A column's own rate.
+  [[nodiscard]] std::size_t own_constraint(std::size_t column) const;
 
   TransferConstraints constraints_;
   bool needs_turns_ = false;
