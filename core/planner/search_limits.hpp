@@ -28,8 +28,8 @@ struct SearchLimits {
   double simplify_tolerance = 0.003;
 
   // ---- Sizes of sets, in transfers. Costly drafts are skipped for larger ones: every evaluation takes long there.
-  // Up to this size all costly steps are taken. Schedules of such a set take milliseconds, those of 56 transfers
-  // seconds.
+  // Up to this size all costly steps are taken. Schedules of such a set take milliseconds, those of 56 transfers some
+  // tenths of a second.
   std::size_t small_set = 16;
   // Up to this size a schedule is made where there is room for a better plan.
   std::size_t max_scheduled_set = 64;
