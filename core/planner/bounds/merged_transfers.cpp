@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <compare>
+#include <iterator>
 #include <map>
 
 #include "core/solver/linear_program.hpp"
@@ -71,15 +72,18 @@ void MergedTransfers::add_columns(std::size_t group, std::vector<std::vector<std
 }
 
 std::vector<double> MergedTransfers::bytes_of(std::vector<double> const& megabytes) const {
+  constexpr double kRounding = 1e-9;  // of the group's bytes: less on a way is a rest of the solver's
   auto const& columns = constraints_.columns();
   std::vector<double> bytes(columns.size(), 0);
-  for (auto const& positions : columns_of_) {
-    auto way = positions.begin();
+  for (std::size_t group = 0; group < columns_of_.size(); ++group) {
+    auto const least = kRounding * megabytes_[group];
+    auto way = columns_of_[group].begin();
     auto on_way = megabytes[*way];  // that no transfer has taken yet
-    auto const transfers = columns_[positions.front()].members.size();
+    auto const transfers = columns_[*way].members.size();
     for (std::size_t k = 0; k < transfers; ++k) {
       auto left = constraints_.megabytes(columns[columns_[*way].members[k]].transfer);
-      for (; left > on_way && std::next(way) != positions.end(); on_way = megabytes[*++way]) {
+      for (; left > on_way + least && std::next(way) != columns_of_[group].end(); on_way = megabytes[*++way]) {
+        if (on_way <= least) continue;
         bytes[columns_[*way].members[k]] = on_way * kMegabyte;
         left -= on_way;
       }

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "core/estimate/demands.hpp"
-#include "core/planner/schedules/longest_paths.hpp"
+#include "core/planner/schedules/critical_paths.hpp"
 #include "core/planner/schedules/schedule_limits.hpp"
 
 namespace lanewise {
@@ -110,7 +110,7 @@ class SizeDescent {
 
   std::vector<Segment> const& segments_;
   double max_change_;
-  LongestPaths paths_;
+  CriticalPaths paths_;
   std::vector<double> bytes_;          // before
   std::vector<double> durations_;      // before, seconds
   std::vector<double> time_per_byte_;  // once it flows

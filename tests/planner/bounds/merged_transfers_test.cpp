@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <numeric>
 
 #include "core/planner/bounds/transfer_program.hpp"
@@ -61,6 +62,20 @@ TEST_F(MergedTransfersOfMesh, KeepToOneWayWhereTheyCan) {
   expected[options] = 30e6 - expected[0];
   expected[options + 2] = 48 * 1048576.0 - expected[options];
   EXPECT_THAT(bytes, Pointwise(DoubleNear(1), expected));
+}
+
+// The solver's sums are off by rounding: nothing of that becomes a piece.
+TEST_F(MergedTransfersOfMesh, IgnoreRestsOfRounding) {
+  auto const all = transfers({{"gpu1", 16_MiB}});
+  auto const none_before = none(all);
+  TransferConstraints const constraints(all, model_, none_before, none_before);
+  MergedTransfers const merged(constraints);
+  std::vector<double> megabytes(merged.columns().size(), 0);
+  megabytes[0] = 1e-13;
+  megabytes[1] = merged.megabytes()[0] * (1 - 1e-15);
+  auto const bytes = merged.bytes_of(megabytes);
+  EXPECT_EQ(std::count(bytes.begin(), bytes.end(), 0.0), static_cast<std::ptrdiff_t>(bytes.size() - 1));
+  EXPECT_NEAR(bytes[1], 16 * 1048576.0, 1e-3);
 }
 
 // Cut into pieces, the transfers move the same bytes over the same ways: only the pieces' starts differ.

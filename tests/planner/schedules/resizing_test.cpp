@@ -9,7 +9,7 @@
 
 #include "core/estimate/demands.hpp"
 #include "core/planner/schedules/configuration_program.hpp"
-#include "core/planner/schedules/longest_paths.hpp"
+#include "core/planner/schedules/critical_paths.hpp"
 #include "core/solver/linear_program.hpp"
 #include "lanewise/planner/planner.hpp"
 #include "tests/support/bundled.hpp"
@@ -28,8 +28,8 @@ std::vector<Step> steps_that_wait_for(std::vector<std::vector<std::size_t>> cons
 }
 
 // 0 and 1 at once, then 2 after both, 3 after 1.
-TEST(LongestPaths, AreWhatTheMakespanGrowsBy) {
-  LongestPaths paths(steps_that_wait_for({{}, {}, {0, 1}, {1}}));
+TEST(CriticalPaths, AreWhatTheMakespanGrowsBy) {
+  CriticalPaths paths(steps_that_wait_for({{}, {}, {0, 1}, {1}}));
   EXPECT_EQ(paths.makespan(std::vector<double>{4, 2, 3, 1}), 7);
   EXPECT_THAT(std::vector<double>(paths.criticality(0.1).begin(), paths.criticality(0.1).end()),
               ElementsAre(1, 0, 1, 0));
@@ -39,8 +39,8 @@ TEST(LongestPaths, AreWhatTheMakespanGrowsBy) {
               ElementsAre(0.25, 0.75, 0.5, 0.5));
 }
 
-TEST(LongestPaths, CountThoseAlmostAsLong) {
-  LongestPaths paths(steps_that_wait_for({{}, {}}));
+TEST(CriticalPaths, CountThoseAlmostAsLong) {
+  CriticalPaths paths(steps_that_wait_for({{}, {}}));
   paths.makespan(std::vector<double>{10, 9});
   EXPECT_EQ(paths.criticality(1)[1], 0);
   EXPECT_NEAR(paths.criticality(2)[1], 0.25 / 1.25, 1e-12);
@@ -118,7 +118,7 @@ TEST(Resizing, ApproachesTheOptimum) {
       auto const evaluation = evaluator.evaluate(segments);
       auto const times = timed(evaluation, model);
       auto durations = times.durations;
-      LongestPaths paths(evaluation.steps);
+      CriticalPaths paths(evaluation.steps);
       auto const before = paths.makespan(durations);
       auto const resized = resize(segments, evaluation, set, model, 0.1);
       std::vector<double> sums(set.transfers.size(), 0);

@@ -1,4 +1,4 @@
-#include "core/planner/schedules/longest_paths.hpp"
+#include "core/planner/schedules/critical_paths.hpp"
 
 #include <algorithm>
 
@@ -13,7 +13,7 @@ double weight_of(double gap, double near) {
 
 }  // namespace
 
-LongestPaths::LongestPaths(std::vector<Step> const& steps)
+CriticalPaths::CriticalPaths(std::vector<Step> const& steps)
     : first_{0}, ends_(steps.size()), criticality_(steps.size()) {
   std::vector<bool> is_last(steps.size(), true);
   for (auto const& step : steps) {
@@ -27,13 +27,13 @@ LongestPaths::LongestPaths(std::vector<Step> const& steps)
     if (is_last[k]) last_steps_.push_back(k);
 }
 
-double LongestPaths::start_of(std::size_t step) const {
+double CriticalPaths::start_of(std::size_t step) const {
   double start = 0;
   for (auto const other : before(step)) start = std::max(start, ends_[other]);
   return start;
 }
 
-double LongestPaths::makespan(std::span<double const> durations) {
+double CriticalPaths::makespan(std::span<double const> durations) {
   makespan_ = 0;
   for (std::size_t k = 0; k < ends_.size(); ++k) {
     ends_[k] = start_of(k) + durations[k];
@@ -42,7 +42,7 @@ double LongestPaths::makespan(std::span<double const> durations) {
   return makespan_;
 }
 
-std::span<double const> LongestPaths::criticality(double near) {
+std::span<double const> CriticalPaths::criticality(double near) {
   std::fill(criticality_.begin(), criticality_.end(), 0);
   // Divides `amount` among steps, by how late they end.
   auto const divide = [&](double amount, std::span<std::uint32_t const> among, double latest) {

@@ -1,5 +1,6 @@
 #pragma once
-// The longest paths through steps that wait for one another (critical path method, Kelley and Walker 1959).
+// The longest paths through steps that wait for one another (critical path method, Kelley and Walker 1959), for many
+// durations of the same steps; longest_paths() of core/plan/dag.hpp answers once.
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -8,10 +9,10 @@
 
 namespace lanewise {
 
-class LongestPaths {
+class CriticalPaths {
  public:
   // A step waits for those in its `order_only`, which come before it in the list. Other waits do not count.
-  explicit LongestPaths(std::vector<Step> const& steps);
+  explicit CriticalPaths(std::vector<Step> const& steps);
 
   // The makespan if every step starts as early as it may. `durations`: one a step, in any unit.
   double makespan(std::span<double const> durations);
