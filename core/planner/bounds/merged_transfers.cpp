@@ -32,11 +32,9 @@ CommonPart common_part(TransferConstraints const& constraints, TransferConstrain
 
 MergedTransfers::MergedTransfers(TransferConstraints const& constraints) : constraints_(constraints) {
   auto const& columns = constraints.columns();
-  std::vector<std::vector<std::size_t>> columns_of(constraints.transfers().size());
-  for (std::size_t c = 0; c < columns.size(); ++c) columns_of[columns[c].transfer].push_back(c);
   std::map<std::vector<CommonPart>, std::size_t> group_of;
-  std::vector<std::vector<std::vector<std::size_t>>> groups;  // columns of each transfer of each
-  for (auto& of_transfer : columns_of) {
+  std::vector<TransferConstraints::ColumnLists> groups;  // columns of each transfer of each
+  for (auto& of_transfer : constraints.columns_of_transfers()) {
     std::vector<CommonPart> common;
     for (auto const c : of_transfer) common.push_back(common_part(constraints, columns[c]));
     auto const [known, is_new] = group_of.try_emplace(std::move(common), groups.size());
@@ -46,7 +44,7 @@ MergedTransfers::MergedTransfers(TransferConstraints const& constraints) : const
   for (std::size_t group = 0; group < groups.size(); ++group) add_columns(group, groups[group]);
 }
 
-void MergedTransfers::add_columns(std::size_t group, std::vector<std::vector<std::size_t>> const& columns_of_members) {
+void MergedTransfers::add_columns(std::size_t group, TransferConstraints::ColumnLists const& columns_of_members) {
   auto& megabytes = megabytes_.emplace_back(0);
   std::vector<double> parts;  // of the group's bytes
   for (auto const& of_transfer : columns_of_members) {

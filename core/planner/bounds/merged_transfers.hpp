@@ -30,12 +30,12 @@ class MergedTransfers {
   [[nodiscard]] std::vector<double> bytes_of(std::vector<double> const& megabytes) const;
 
  private:
-  void add_columns(std::size_t group, std::vector<std::vector<std::size_t>> const& columns_of_members);
+  void add_columns(std::size_t group, TransferConstraints::ColumnLists const& columns_of_members);
 
   TransferConstraints const& constraints_;
   std::vector<double> megabytes_;
   std::vector<Column> columns_;
-  std::vector<std::vector<std::size_t>> columns_of_;  // of each group, by position in columns_
+  TransferConstraints::ColumnLists columns_of_;  // of each group, by position in columns_
 };
 
 }  // namespace lanewise

@@ -120,6 +120,12 @@ double TransferConstraints::bound_of(std::vector<double> const& weights) const {
   return owed / capacity;
 }
 
+TransferConstraints::ColumnLists TransferConstraints::columns_of_transfers() const {
+  ColumnLists columns_of(transfers_.size());
+  for (std::size_t c = 0; c < columns_.size(); ++c) columns_of[columns_[c].transfer].push_back(c);
+  return columns_of;
+}
+
 // The one whose least load, over the ways of all transfers, takes longest.
 std::size_t TransferConstraints::best_single_constraint(ColumnLists const& columns_of) const {
   std::vector<double> load(constraints_.size(), 0);
@@ -143,15 +149,14 @@ std::size_t TransferConstraints::best_single_constraint(ColumnLists const& colum
 }
 
 std::vector<double> TransferConstraints::best_closed_form() const {
-  ColumnLists columns_of(transfers_.size());
-  for (std::size_t c = 0; c < columns_.size(); ++c) columns_of[columns_[c].transfer].push_back(c);
+  auto const columns_of = columns_of_transfers();
   std::vector<double> weights(constraints_.size(), 0);
   weights[best_single_constraint(columns_of)] = 1;
   auto bound = bound_of(weights);
   for (auto const& columns : columns_of) {
     if (transfers_.size() > 1 && columns_.size() > kBoundLimits.max_columns) break;
     std::vector<double> all_ways(constraints_.size(), 0);
-    for (auto const c : columns) all_ways[columns_[c].coefficients.back().first] = 1;
+    for (auto const c : columns) all_ways[own_constraint(c)] = 1;
     if (bound_by_ways_of(columns) <= bound) continue;
     bound = bound_by_ways_of(columns);
     weights = all_ways;
@@ -164,7 +169,7 @@ double TransferConstraints::bound_by_ways_of(std::vector<std::size_t> const& col
   double capacity = 0;
   double owed = 0;
   for (auto const c : columns) {
-    auto const& own = constraints_[columns_[c].coefficients.back().first];
+    auto const& own = constraints_[own_constraint(c)];
     capacity += own.capacity;
     owed += own.capacity * own.idle_time();
   }

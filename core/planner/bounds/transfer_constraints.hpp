@@ -43,6 +43,11 @@ class TransferConstraints {
   [[nodiscard]] Model const& model() const { return model_; }
   [[nodiscard]] std::vector<Constraint> const& all() const { return constraints_; }
   [[nodiscard]] std::vector<Column> const& columns() const { return columns_; }
+  [[nodiscard]] ColumnLists columns_of_transfers() const;
+  // That of the rate of a column's way.
+  [[nodiscard]] std::size_t own_constraint(std::size_t column) const {
+    return columns_[column].coefficients.back().first;
+  }
   [[nodiscard]] TransferOption const& option_of(Column const& column) const {
     return transfers_[column.transfer].options[column.option];
   }

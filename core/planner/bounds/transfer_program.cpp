@@ -143,7 +143,7 @@ TransferProgram::ConstraintRows TransferProgram::add_constraint_rows(LinearProgr
     return program.add_row({.upper = capacity * (time - idle_time)});
   };
   std::vector<MergedTransfers::Column const*> column_of(all.size(), nullptr);  // of the first member's own rate
-  for (auto const& column : merged.columns()) column_of[own_constraint(column.members.front())] = &column;
+  for (auto const& column : merged.columns()) column_of[constraints_.own_constraint(column.members.front())] = &column;
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (all[i].kind != Constraint::Kind::Way) {
       rows.of[i] = add(all[i].capacity, all[i].idle_time());
@@ -151,18 +151,14 @@ TransferProgram::ConstraintRows TransferProgram::add_constraint_rows(LinearProgr
       double capacity = 0;
       auto idle_time = std::numeric_limits<double>::infinity();
       for (auto const c : column_of[i]->members) {
-        capacity += all[own_constraint(c)].capacity;
-        idle_time = std::min(idle_time, all[own_constraint(c)].idle_time());
+        capacity += all[constraints_.own_constraint(c)].capacity;
+        idle_time = std::min(idle_time, all[constraints_.own_constraint(c)].idle_time());
       }
       auto const row = add(capacity, idle_time);
-      for (auto const c : column_of[i]->members) rows.of[own_constraint(c)] = row;
+      for (auto const c : column_of[i]->members) rows.of[constraints_.own_constraint(c)] = row;
     }
   }
   return rows;
-}
-
-std::size_t TransferProgram::own_constraint(std::size_t column) const {
-  return constraints_.columns()[column].coefficients.back().first;
 }
 
 void TransferProgram::add_way_columns(LinearProgram& program, MergedTransfers const& merged, ConstraintRows const& rows,
@@ -174,7 +170,7 @@ void TransferProgram::add_way_columns(LinearProgram& program, MergedTransfers co
       program.entries.push_back({rows.of[at], coefficient});
       cost += setup_cost_weight * coefficient / constraints_.all()[at].capacity;
     }
-    if (auto const own = rows.of[own_constraint(column.members.front())]; own >= 0) {
+    if (auto const own = rows.of[constraints_.own_constraint(column.members.front())]; own >= 0) {
       program.entries.push_back({own, 1});
       cost += setup_cost_weight / rows.capacities[static_cast<std::size_t>(own - rows.first)];
     }

@@ -54,8 +54,6 @@ class TransferProgram {
                                                    double time) const;
   void add_way_columns(LinearProgram& program, MergedTransfers const& merged, ConstraintRows const& rows,
                        double setup_cost_weight) const;
-  // A column's own rate.
-  [[nodiscard]] std::size_t own_constraint(std::size_t column) const;
 
   TransferConstraints constraints_;
   bool needs_turns_ = false;

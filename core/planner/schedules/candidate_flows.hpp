@@ -31,6 +31,7 @@ struct Configuration {
   std::vector<double> rates;         // gigabytes a second
 };
 
+// In the order of first_options().
 class CandidateFlows {
  public:
   // `model` must outlive it.

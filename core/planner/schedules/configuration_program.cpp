@@ -51,15 +51,14 @@ void ConfigurationProgram::set_piece(std::uint32_t flow, Bytes bytes) {
 }
 
 void ConfigurationProgram::add_configurations_of(Evaluation const& evaluation) {
-  std::vector<std::vector<std::uint32_t>> flow_of;  // of each transfer's options
-  for (auto const& transfer : set_.transfers) flow_of.emplace_back(transfer.options.size());
-  for (std::uint32_t flow = 0; flow < flows_.size(); ++flow) flow_of[flows_[flow].transfer][flows_[flow].option] = flow;
+  auto const first_flow = first_options(set_);
   for (auto const& begun : evaluation.run.steps) {
     std::set<std::uint32_t> running;
     for (std::size_t k = 0; k < evaluation.run.steps.size(); ++k) {
       auto const& times = evaluation.run.steps[k];
       if (times.start <= begun.start && begun.start < times.end)
-        running.insert(flow_of[evaluation.origins[k].transfer][evaluation.origins[k].option]);
+        running.insert(
+            static_cast<std::uint32_t>(first_flow[evaluation.origins[k].transfer] + evaluation.origins[k].option));
     }
     Configuration configuration{{running.begin(), running.end()}, {}};
     flows_.share(configuration);

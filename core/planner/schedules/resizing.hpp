@@ -11,7 +11,7 @@ namespace lanewise {
 // their sum, but for rounding: the last one gets what is left over.
 //
 // That is a linear program. Its optimum is only approached, by gradient descent on the length of the longest paths:
-// nine tenths of what it gains, in a fiftieth of the time that the simplex method takes.
+// a test holds it to nine tenths of what that gains. The simplex method takes many times as long.
 std::vector<Segment> resize(std::vector<Segment> const& segments, Evaluation const& evaluation, TransferSet const& set,
                             Model const& model, double max_change);
 

@@ -91,9 +91,8 @@ std::vector<Shares> likely_pieces(TransferSet const& set) {
 
 // Adds the results of one column generation and its iterations.
 void add_trials(ScheduledTrials& result, TransferSet const& set, Model const& model, KnownPlan const& known,
-                unsigned seed) {
+                SegmentEvaluator const& evaluator, unsigned seed) {
   ConfigurationProgram program(set, model, seed);
-  SegmentEvaluator const evaluator(set, model);
   program.set_pieces(likely_pieces(set));
   program.add_configurations_of(known.evaluation);
   for (int iteration = 0; iteration < kScheduleLimits.max_iterations; ++iteration) {
@@ -118,9 +117,10 @@ void add_trials(ScheduledTrials& result, TransferSet const& set, Model const& mo
 
 ScheduledTrials evaluate_schedules(TransferSet const& set, Model const& model, KnownPlan const& known) {
   ScheduledTrials result;
+  SegmentEvaluator const evaluator(set, model);
   auto const generations =
       set.transfers.size() <= kScheduleLimits.small_set ? kScheduleLimits.generations_of_small_set : 1;
-  for (unsigned seed = 1; seed <= generations; ++seed) add_trials(result, set, model, known, seed);
+  for (unsigned seed = 1; seed <= generations; ++seed) add_trials(result, set, model, known, evaluator, seed);
   return result;
 }
 

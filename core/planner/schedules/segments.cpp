@@ -72,11 +72,11 @@ bool all_move(std::vector<Segment> const& segments, TransferSet const& set) {
   return std::find(moves.begin(), moves.end(), false) == moves.end();
 }
 
-SegmentEvaluator::SegmentEvaluator(TransferSet const& set, Model const& model) : set_(set), model_(model) {
-  std::size_t flows = 0;
-  for (auto const& transfer : set.transfers)
-    first_flow_.push_back(std::exchange(flows, flows + transfer.options.size()));
-  contending_.assign(flows, Bits(words_for(flows), 0));
+SegmentEvaluator::SegmentEvaluator(TransferSet const& set, Model const& model)
+    : set_(set),
+      model_(model),
+      first_flow_(first_options(set)),
+      contending_(first_flow_.back(), Bits(words_for(first_flow_.back()), 0)) {
   add_contending();
 }
 

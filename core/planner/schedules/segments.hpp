@@ -47,7 +47,7 @@ class SegmentEvaluator {
 
   TransferSet const& set_;
   Model const& model_;
-  std::vector<std::size_t> first_flow_;  // of each transfer: its options are numbered through
+  std::vector<std::size_t> first_flow_;  // of each transfer: first_options()
   std::vector<Bits> contending_;         // by flow: those that must not run beside it
 };
 

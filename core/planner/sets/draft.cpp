@@ -47,11 +47,8 @@ class DraftEvaluator {
   // Pieces of one transfer on one option run one after another: together they have the engines and the rate of one
   // flow.
   void serialise_options(Evaluation& evaluation) const {
-    std::vector<std::size_t> first_option;  // of each transfer, among the options of all
-    std::size_t options = 0;
-    for (auto const& transfer : set_.transfers)
-      first_option.push_back(std::exchange(options, options + transfer.options.size()));
-    std::vector<std::optional<StepId>> last(options);  // piece on each option
+    auto const first_option = first_options(set_);
+    std::vector<std::optional<StepId>> last(first_option.back());  // piece on each option
     for (std::size_t k = 0; k < evaluation.steps.size(); ++k) {
       auto& step = evaluation.steps[k];
       auto const before = std::exchange(last[first_option[pieces_[k].transfer] + pieces_[k].option], StepId(k));

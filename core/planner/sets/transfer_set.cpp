@@ -52,4 +52,10 @@ TransferSet transfer_set(Plan const& plan, Model const& model) {
   return set;
 }
 
+std::vector<std::size_t> first_options(TransferSet const& set) {
+  std::vector<std::size_t> first{0};
+  for (auto const& transfer : set.transfers) first.push_back(first.back() + transfer.options.size());
+  return first;
+}
+
 }  // namespace lanewise

@@ -20,6 +20,9 @@ struct TransferSet {
 // memory, device DMA in accesses of a given size, atomics, Unified Memory and empty transfers.
 TransferSet transfer_set(Plan const& plan, Model const& model);
 
+// The options of all transfers numbered through: the number of each transfer's first one, and then how many there are.
+std::vector<std::size_t> first_options(TransferSet const& set);
+
 // Removes the options for which `is_excluded(option, default option, transfer)` holds. Default options stay.
 template <class Predicate>
 TransferSet without_options(TransferSet set, Predicate const& is_excluded) {
