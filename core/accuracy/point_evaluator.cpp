@@ -64,7 +64,7 @@ class PointEvaluator {
     result_.bytes = point.bytes;
     result_.what = fmt::format("{} among {}", to_string(measured.op), measured.among.size());
     result_.library = to_string(measured.library);
-    Collective wanted{measured.op, {}, point.bytes};
+    Collective wanted{measured.op, {}, point.bytes, Algorithm::Auto, measured.root};
     for (auto const& name : measured.among) wanted.among.push_back(place_at(entry_.model.machine(), name, point.pos));
     try {
       auto const plan = plan_by_library(entry_.model, wanted, measured.library);

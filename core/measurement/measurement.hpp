@@ -53,6 +53,7 @@ struct MeasuredCollective {
   std::vector<std::string> among;
   Library library;
   CollectiveFigure figure = CollectiveFigure::BusBandwidth;
+  std::size_t root = 0;  // position in `among`
   friend bool operator==(MeasuredCollective const&, MeasuredCollective const&) = default;
 };
 

@@ -286,6 +286,13 @@ class MeasurementReader {
       if (!library.value) reader.fail(*reader.node("library"), library.problem);
       collective.library = library.value.value_or(Library{});
     }
+    if (auto const root = reader.text("root")) {
+      auto const found = std::find(collective.among.begin(), collective.among.end(), *root);
+      if (found == collective.among.end())
+        reader.fail(*reader.node("root"), fmt::format("the root '{}' does not take part", *root));
+      else
+        collective.root = static_cast<std::size_t>(found - collective.among.begin());
+    }
     bool const is_time = series_.quantity == MeasuredQuantity::Makespan;
     if (series_.quantity == MeasuredQuantity::Latency)
       reader.fail(reader.self(), "the time of a collective is a makespan");

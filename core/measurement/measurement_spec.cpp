@@ -89,6 +89,7 @@ MapSpec const& measured_collective_spec() {
         .required = true,
         .item = ValueType::Text},
        text_field("library", "what ran it: nccl, or nccl-2.18 to nccl-2.30", true),
+       text_field("root", "of broadcast, reduce, scatter and gather: one of `among`; the first when absent"),
        {.name = "figure",
         .type = ValueType::Word,
         .doc = "what a figure is; bus_bandwidth when absent, time where the quantity is makespan",

@@ -7,9 +7,8 @@
 namespace lanewise {
 namespace {
 
-constexpr std::array<std::string_view, 9> kOps{"broadcast",  "scatter",        "gather",
-                                               "all_gather", "reduce_scatter", "all_reduce",
-                                               "all_to_all", "all_to_all_v",   "chain"};
+constexpr std::array<std::string_view, 10> kOps{"broadcast",      "scatter",    "gather",     "all_gather",   "reduce",
+                                                "reduce_scatter", "all_reduce", "all_to_all", "all_to_all_v", "chain"};
 constexpr std::array<std::string_view, 9> kAlgorithms{"auto",         "direct",           "ring",
                                                       "tree",         "halving_doubling", "hierarchical",
                                                       "through_host", "packed_trees",     "transfer_set"};
@@ -49,6 +48,7 @@ BytesPerSecond bus_bandwidth(Collective const& collective, Seconds makespan) {
   auto const rate = collective.bytes / makespan;
   switch (collective.op) {
     case CollectiveOp::Broadcast:
+    case CollectiveOp::Reduce:
     case CollectiveOp::Chain: return rate;
     case CollectiveOp::AllToAllV: {  // what leaves a participant on average
       Bytes leaves{0};

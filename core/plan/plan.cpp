@@ -105,6 +105,7 @@ std::string text_of(Way const& way, Machine const& machine) {
   if (way.blocks > 0) text += fmt::format(", {} block{}", way.blocks, way.blocks > 1 ? "s" : "");
   if (way.low_latency) text += ", with flags";
   if (way.multimem) text += ", by multimem";
+  if (way.in_network) text += ", added in the network";
   if (way.access.each > Bytes(0))
     text += fmt::format(", {} at a time {} over {}", exact_text(way.access.each),
                         way.access.random ? "at random" : "in turn", exact_text(way.access.window));

@@ -36,6 +36,7 @@ Json way_json(Way const& way, Machine const& machine) {
   if (way.blocks > 0) json["blocks"] = way.blocks;
   if (way.low_latency) json["low_latency"] = true;
   if (way.multimem) json["multimem"] = true;
+  if (way.in_network) json["in_network"] = true;
   if (way.access.each > Bytes(0))
     json["access"] = {{"each_bytes", way.access.each.value()},
                       {"window_bytes", way.access.window.value()},
@@ -98,6 +99,7 @@ Way way_from(Json const& json, PlaceIndex const& names) {
   way.blocks = count_at(json, "blocks");
   way.low_latency = json.value("low_latency", false);
   way.multimem = json.value("multimem", false);
+  way.in_network = json.value("in_network", false);
   if (json.contains("access")) {
     auto const& access = json.at("access");
     way.access = {size_from(access.at("each_bytes")), size_from(access.at("window_bytes")),

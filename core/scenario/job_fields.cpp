@@ -31,7 +31,8 @@ std::vector<FieldSpec> collective_fields() {
        .item = ValueType::Text},
       {.name = "bytes",
        .type = ValueType::Size,
-       .doc = "what one participant holds: its whole input (all_reduce, reduce_scatter, all_to_all), the whole result "
+       .doc = "what one participant holds: its whole input (reduce, all_reduce, reduce_scatter, all_to_all), the whole "
+              "result "
               "(all_gather), what the root or the first holds (broadcast, scatter, gather, chain)"},
       {.name = "algorithm",
        .type = ValueType::Word,
@@ -39,7 +40,7 @@ std::vector<FieldSpec> collective_fields() {
        .words = algorithm_names()},
       text_field("library",
                  "plan it as a library would: nccl, or nccl-2.18 to nccl-2.30; as well as possible when absent"),
-      text_field("root", "of broadcast, scatter and gather; the first when absent"),
+      text_field("root", "of broadcast, scatter, gather and reduce; the first when absent"),
       {.name = "sizes",
        .type = ValueType::List,
        .doc = "of all_to_all_v: for each participant what it sends to each, [[0 B, 4 MiB], [1 MiB, 0 B]]",

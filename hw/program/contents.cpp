@@ -67,6 +67,9 @@ std::vector<Content> wanted(Collective const& collective, std::size_t who) {
     case CollectiveOp::Chain: add(contents, {Bytes(0), collective.bytes, Bytes(0), collective.root, 1}); break;
     case CollectiveOp::Scatter: add(contents, parts.of(who, collective.root, 1)); break;
     case CollectiveOp::ReduceScatter: add(contents, parts.of(who, 0, n)); break;
+    case CollectiveOp::Reduce:
+      if (who != collective.root) break;
+      [[fallthrough]];
     case CollectiveOp::AllReduce: add(contents, {Bytes(0), collective.bytes, Bytes(0), 0, n}); break;
     case CollectiveOp::Gather:
       if (who != collective.root) break;

@@ -74,6 +74,7 @@ class ProgramLowering {
     task.steps.push_back(id);
     task.sources.push_back(*step.reads);
     task_of_[id] = last->second;
+    gpu_of(step.from);  // which may have no task of its own
     return true;
   }
 

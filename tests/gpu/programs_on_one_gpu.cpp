@@ -28,8 +28,8 @@ using namespace lanewise::literals;
 constexpr int kRuns = 3;    // so that flags and counters are reused
 constexpr int kTimed = 51;  // runs, of which the median counts
 constexpr CollectiveOp kOps[] = {CollectiveOp::Broadcast, CollectiveOp::Scatter,       CollectiveOp::Gather,
-                                 CollectiveOp::AllGather, CollectiveOp::ReduceScatter, CollectiveOp::AllReduce,
-                                 CollectiveOp::AllToAll};
+                                 CollectiveOp::AllGather, CollectiveOp::ReduceScatter, CollectiveOp::Reduce,
+                                 CollectiveOp::AllReduce, CollectiveOp::AllToAll};
 
 Collective among(Machine const& machine, CollectiveOp op, std::size_t count, Bytes bytes) {
   Collective collective{op, {}, bytes};
@@ -113,7 +113,7 @@ class OneGpu {
   // how many plans failed.
   int in_groups(std::size_t count) {
     for (auto const op : {CollectiveOp::Broadcast, CollectiveOp::Scatter, CollectiveOp::Gather, CollectiveOp::AllGather,
-                          CollectiveOp::ReduceScatter, CollectiveOp::AllReduce}) {
+                          CollectiveOp::ReduceScatter, CollectiveOp::Reduce, CollectiveOp::AllReduce}) {
       auto collective = among(model_.machine(), op, count, Bytes(static_cast<std::int64_t>(count) << 20));
       collective.algorithm = Algorithm::Hierarchical;
       std::size_t steps = 0;

@@ -74,7 +74,7 @@ if ! "$program" plan "$work/groups.yaml" --on "$work/here.yaml" >"$work/groups.t
   grouped=
 fi
 count=0
-for op in broadcast scatter gather all_gather reduce_scatter all_reduce all_to_all; do
+for op in broadcast scatter gather all_gather reduce reduce_scatter all_reduce all_to_all; do
   for bytes in $((16 * gpus)) $((16 * gpus * 12345)) 1000004 $((gpus * 40 << 20)); do
     [[ $op == all_to_all && $bytes == 1000004 ]] && continue
     for algorithm in $(algorithms_of "$op"); do

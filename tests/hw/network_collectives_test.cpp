@@ -49,8 +49,8 @@ TEST(NetworkCollectives, BringTheResultByEveryAlgorithm) {
   for (auto const& one : cases()) {
     Model const model(catalogue.machine(one.machine));
     for (auto const op : {CollectiveOp::Broadcast, CollectiveOp::Scatter, CollectiveOp::Gather, CollectiveOp::AllGather,
-                          CollectiveOp::ReduceScatter, CollectiveOp::AllReduce, CollectiveOp::AllToAll,
-                          CollectiveOp::AllToAllV, CollectiveOp::Chain})
+                          CollectiveOp::ReduceScatter, CollectiveOp::Reduce, CollectiveOp::AllReduce,
+                          CollectiveOp::AllToAll, CollectiveOp::AllToAllV, CollectiveOp::Chain})
       for (auto const bytes : {Bytes(1 << 10), Bytes(3 << 20)}) {
         // More than a message each way, in what takes all ways of moving; the others differ in where bytes go.
         if (bytes > Bytes(1 << 20) && op != CollectiveOp::AllReduce && op != CollectiveOp::AllToAll) continue;
@@ -74,8 +74,8 @@ TEST(NetworkCollectives, BringTheResultByEveryAlgorithm) {
 TEST(NetworkCollectives, OfGpusGoThroughRings) {
   auto catalogue = lanewise::test::bundled();
   Model const model(catalogue.machine("h100x1-cloud-2"));
-  for (auto const op : {CollectiveOp::Broadcast, CollectiveOp::AllGather, CollectiveOp::ReduceScatter,
-                        CollectiveOp::AllReduce, CollectiveOp::AllToAll})
+  for (auto const op : {CollectiveOp::Broadcast, CollectiveOp::Reduce, CollectiveOp::AllGather,
+                        CollectiveOp::ReduceScatter, CollectiveOp::AllReduce, CollectiveOp::AllToAll})
     for (auto const bytes : {Bytes(1 << 10), Bytes(3 << 20)}) {
       auto const collective = collective_of(model.machine(), op, {"node0/gpu0", "node1/gpu0"}, bytes);
       for (auto const& plan : plans_of_collective(model, collective, Keep::All, Detail::EveryStep)) {

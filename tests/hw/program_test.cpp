@@ -285,8 +285,8 @@ TEST_P(Programs, OfLinesGiveItToo) {
 
 INSTANTIATE_TEST_SUITE_P(Ops, Programs,
                          testing::Values(CollectiveOp::Broadcast, CollectiveOp::Scatter, CollectiveOp::Gather,
-                                         CollectiveOp::AllGather, CollectiveOp::ReduceScatter, CollectiveOp::AllReduce,
-                                         CollectiveOp::AllToAll, CollectiveOp::Chain));
+                                         CollectiveOp::AllGather, CollectiveOp::ReduceScatter, CollectiveOp::Reduce,
+                                         CollectiveOp::AllReduce, CollectiveOp::AllToAll, CollectiveOp::Chain));
 
 TEST(Lower, SendsUnevenPieces) {
   Model const model(bundled("hgx-h200"));

@@ -23,8 +23,9 @@ TEST_P(ChosenCollectives, RunAsEstimatedAndNeverBelowTheBound) {
   Model const model(test::bundled(GetParam()));
   SimGridExecutor executor(model);
   auto const count = std::min<std::size_t>(model.machine().all(PciKind::Gpu).size(), 8);
-  for (auto const op : {CollectiveOp::Broadcast, CollectiveOp::Scatter, CollectiveOp::Gather, CollectiveOp::AllGather,
-                        CollectiveOp::ReduceScatter, CollectiveOp::AllReduce, CollectiveOp::AllToAll})
+  for (auto const op :
+       {CollectiveOp::Broadcast, CollectiveOp::Scatter, CollectiveOp::Gather, CollectiveOp::AllGather,
+        CollectiveOp::ReduceScatter, CollectiveOp::Reduce, CollectiveOp::AllReduce, CollectiveOp::AllToAll})
     for (auto const bytes : {64_KiB, 16_MiB, 1_GiB}) {
       if (!test::is_whole_sweep() && bytes == 1_GiB) continue;
       auto const collective = test::among(model.machine(), op, count, bytes);

@@ -38,8 +38,8 @@ class Collectives : public testing::TestWithParam<char const*> {};
 
 TEST_P(Collectives, CollectivesRunAsEstimated) {
   Model const model(test::bundled().machine(GetParam()));
-  for (auto const op : {CollectiveOp::Broadcast, CollectiveOp::AllGather, CollectiveOp::ReduceScatter,
-                        CollectiveOp::AllReduce, CollectiveOp::AllToAll})
+  for (auto const op : {CollectiveOp::Broadcast, CollectiveOp::Reduce, CollectiveOp::AllGather,
+                        CollectiveOp::ReduceScatter, CollectiveOp::AllReduce, CollectiveOp::AllToAll})
     for (auto const bytes : {512_KiB, Bytes(340'000'000 / 512 * 512), 512_MiB}) {
       auto const plan = plan_collective(model, among_all(model, op, bytes));
       SCOPED_TRACE(

@@ -70,7 +70,8 @@ bool is_on_one_node(Collective const& collective, Machine const& machine) {
 // whole 19.722; found by fuzzing).
 bool is_bound_by_transfers(Collective const& collective, Machine const& machine) {
   if (collective.among.size() != 2) return false;
-  bool const has_pieces = collective.op == CollectiveOp::AllGather || collective.op == CollectiveOp::Broadcast;
+  bool const has_pieces = collective.op == CollectiveOp::AllGather || collective.op == CollectiveOp::Broadcast ||
+                          collective.op == CollectiveOp::Reduce;
   return !has_pieces || !is_on_one_node(collective, machine);
 }
 

@@ -85,6 +85,7 @@ class JobSetBound {
     nodes_.push_back({named.id});
     auto const op = collective.op;
     bool const from_one = op == CollectiveOp::Broadcast || op == CollectiveOp::Scatter || op == CollectiveOp::Chain;
+    bool const to_one = op == CollectiveOp::Gather || op == CollectiveOp::Reduce;
     for (std::size_t i = 0; i < collective.among.size(); ++i) {
       auto const start = nodes_.size();
       nodes_.push_back({named.id});
@@ -92,7 +93,7 @@ class JobSetBound {
       nodes_.push_back({named.id});
       nodes_[start].next.insert(end);
       if (!from_one || i == collective.root) nodes_[start].next.insert(hub);
-      if (op != CollectiveOp::Gather || i == collective.root) nodes_[hub].next.insert(end);
+      if (!to_one || i == collective.root) nodes_[hub].next.insert(end);
       ends.start[collective.among[i]] = start;
       ends.end[collective.among[i]] = end;
     }

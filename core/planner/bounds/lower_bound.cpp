@@ -102,7 +102,8 @@ std::optional<LowerBound> lower_bound(std::vector<OpenTransfer> const& transfers
 
 std::optional<LowerBound> lower_bound(Plan const& plan, Model const& model) {
   // The bound counts every participant's links; what a switch adds on the way passes them once.
-  if (std::any_of(plan.steps.begin(), plan.steps.end(), [](Step const& step) { return step.way.multimem; }))
+  if (std::any_of(plan.steps.begin(), plan.steps.end(),
+                  [](Step const& step) { return step.way.multimem || step.way.in_network; }))
     return std::nullopt;
   if (plan.collective) return collective_bound(*plan.collective, model);
   if (is_job_set(plan)) return job_set_bound(plan, model);

@@ -40,7 +40,7 @@ bool is_worth_trying(Algorithm algorithm, Collective const& collective) {
     case Algorithm::HalvingDoubling: return true;
     case Algorithm::Direct: return collective.op == CollectiveOp::Scatter || collective.op == CollectiveOp::Gather;
     case Algorithm::Tree:
-      return collective.op == CollectiveOp::Broadcast &&
+      return (collective.op == CollectiveOp::Broadcast || collective.op == CollectiveOp::Reduce) &&
              collective.among.size() <= kCollectiveLimits.tree_max_participants;
     default: return false;
   }
@@ -60,6 +60,7 @@ std::size_t max_participants(Collective const& collective) {
     case CollectiveOp::AllToAll:
     case CollectiveOp::AllToAllV: return kCollectiveLimits.pairs_max_participants;
     case CollectiveOp::Broadcast:
+    case CollectiveOp::Reduce:
     case CollectiveOp::Chain: return std::numeric_limits<std::size_t>::max();
     default: break;
   }

@@ -188,6 +188,7 @@ class Checker {
       case CollectiveOp::Gather:
         return rank == collective_.root ? std::optional(Content{{{part, offset}, 1}}) : std::nullopt;
       case CollectiveOp::AllGather: return Content{{{part, offset}, 1}};
+      case CollectiveOp::Reduce: return rank == collective_.root ? std::optional(all) : std::nullopt;
       case CollectiveOp::ReduceScatter: return part == rank ? std::optional(all) : std::nullopt;
       case CollectiveOp::AllReduce: return all;
       case CollectiveOp::AllToAll: {

@@ -28,6 +28,7 @@ Traffic min_traffic(Collective const& collective, Membership const& member, doub
   bool const has_root = member[collective.root];
   switch (collective.op) {
     case CollectiveOp::Broadcast: return {has_root ? bytes : 0, has_root ? 0 : bytes, (groups - 1) * bytes};
+    case CollectiveOp::Reduce: return {has_root ? 0 : bytes, has_root ? bytes : 0, (groups - 1) * bytes};
     case CollectiveOp::Scatter: return {has_root ? others * bytes : 0, has_root ? 0 : share * bytes, 0};
     case CollectiveOp::Gather: return {has_root ? 0 : share * bytes, has_root ? others * bytes : 0, 0};
     case CollectiveOp::AllGather: return {share * bytes, others * bytes, (groups - 1) * bytes};

@@ -14,6 +14,7 @@ enum class CollectiveOp : std::uint8_t {
   Scatter,        // the root's n-th part goes to the n-th
   Gather,         // the n-th part of the n-th goes to the root
   AllGather,      // the n-th part of the n-th goes to all
+  Reduce,         // the root gets the sum of all
   ReduceScatter,  // the n-th gets the sum of all n-th parts
   AllReduce,      // all get the sum of all
   AllToAll,       // the m-th part of the n-th becomes the n-th part of the m-th
@@ -39,9 +40,9 @@ std::string_view to_string(Algorithm algorithm);
 std::vector<std::string> algorithm_names();
 Parsed<Algorithm> parse_algorithm(std::string_view text);
 
-// One planned collective. `bytes` is what one participant holds: for all_reduce, reduce_scatter and all_to_all its
-// whole input; for all_gather its whole result; for broadcast, scatter and gather what the root holds; for chain what
-// the first participant holds; for all_to_all_v the largest input.
+// One planned collective. `bytes` is what one participant holds: for reduce, all_reduce, reduce_scatter and all_to_all
+// its whole input; for all_gather its whole result; for broadcast, scatter and gather what the root holds; for chain
+// what the first participant holds; for all_to_all_v the largest input.
 struct Collective {
   CollectiveOp op = CollectiveOp::AllReduce;
   std::vector<Place> among;

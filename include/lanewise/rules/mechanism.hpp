@@ -70,7 +70,8 @@ struct Way {
   int cores = 0;                          // that copy between host memories; 0: one
   int blocks = 0;                         // thread blocks of the kernel that moves it; 0: as many as it needs
   bool low_latency = false;               // in words that carry a flag beside the data (NCCL's LL); `bytes` count both
-  bool multimem = false;  // NVSwitch adds or multiplies what it carries (NVLS); `bytes` are what passes a GPU's links
+  bool multimem = false;    // NVSwitch adds or multiplies what it carries (NVLS); `bytes` are what passes a GPU's links
+  bool in_network = false;  // network switches add what nodes send, and send them the sum (SHARP): each NIC's `bytes`
   friend bool operator==(Way const&, Way const&) = default;
 };
 

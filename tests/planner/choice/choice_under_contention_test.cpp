@@ -119,9 +119,10 @@ TEST(PlannedAsSet, RanksMachinesAsTransfersDo) {
   }
 }
 
-constexpr CollectiveOp kAllOps[] = {CollectiveOp::Broadcast, CollectiveOp::Scatter,       CollectiveOp::Gather,
-                                    CollectiveOp::AllGather, CollectiveOp::ReduceScatter, CollectiveOp::AllReduce,
-                                    CollectiveOp::AllToAll,  CollectiveOp::AllToAllV,     CollectiveOp::Chain};
+constexpr CollectiveOp kAllOps[] = {CollectiveOp::Broadcast, CollectiveOp::Reduce,    CollectiveOp::Scatter,
+                                    CollectiveOp::Gather,    CollectiveOp::AllGather, CollectiveOp::ReduceScatter,
+                                    CollectiveOp::AllReduce, CollectiveOp::AllToAll,  CollectiveOp::AllToAllV,
+                                    CollectiveOp::Chain};
 
 Collective sized(Machine const& machine, CollectiveOp op, Bytes bytes) {
   auto const count = std::min<std::size_t>(machine.all(PciKind::Gpu).size(), 8);

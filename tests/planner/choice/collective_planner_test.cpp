@@ -20,8 +20,9 @@ class KeptPlans : public testing::TestWithParam<char const*> {
   // Calls check(collective) for many collectives on the machine.
   template <class Check>
   void for_each_collective(Check const& check) const {
-    for (auto const op : {CollectiveOp::Broadcast, CollectiveOp::AllGather, CollectiveOp::AllReduce,
-                          CollectiveOp::AllToAll, CollectiveOp::ReduceScatter, CollectiveOp::Chain})
+    for (auto const op :
+         {CollectiveOp::Broadcast, CollectiveOp::AllGather, CollectiveOp::AllReduce, CollectiveOp::AllToAll,
+          CollectiveOp::ReduceScatter, CollectiveOp::Reduce, CollectiveOp::Chain})
       for (auto const bytes : {64_KiB, 48_MiB}) check(among(model_.machine(), op, 4, bytes));
   }
 

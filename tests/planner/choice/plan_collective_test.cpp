@@ -26,9 +26,9 @@ using test::among;
 using test::among_nodes;
 using test::bundled;
 
-constexpr CollectiveOp kOps[] = {CollectiveOp::Broadcast,    CollectiveOp::Scatter,   CollectiveOp::Gather,
-                                 CollectiveOp::AllGather,    CollectiveOp::AllReduce, CollectiveOp::AllToAll,
-                                 CollectiveOp::ReduceScatter};
+constexpr CollectiveOp kOps[] = {CollectiveOp::Broadcast,     CollectiveOp::Scatter,   CollectiveOp::Gather,
+                                 CollectiveOp::AllGather,     CollectiveOp::AllReduce, CollectiveOp::AllToAll,
+                                 CollectiveOp::ReduceScatter, CollectiveOp::Reduce};
 
 class Collectives : public testing::TestWithParam<char const*> {};
 
@@ -287,10 +287,12 @@ TEST(PlanCollective, AmongManyStillDoesWhatOnlyDirectDoes) {
 TEST(PlanCollective, UsesAllLinksOfAMeshAtOnce) {
   Model const model(bundled("mi300x-x8"));
   Library const rccl = *parse_library("rccl").value;
-  for (auto const op : {CollectiveOp::AllReduce, CollectiveOp::ReduceScatter, CollectiveOp::Broadcast}) {
+  // A reduction to a root waits for the last pieces of others before the root adds them.
+  for (auto const& [op, most] : {std::pair(CollectiveOp::AllReduce, 1.1), std::pair(CollectiveOp::ReduceScatter, 1.1),
+                                 std::pair(CollectiveOp::Broadcast, 1.1), std::pair(CollectiveOp::Reduce, 1.2)}) {
     auto const collective = among(model.machine(), op, 8, 1_GiB);
     auto const by_rings = estimate(model, plan_by_library(model, collective, rccl).steps).makespan;
-    EXPECT_LT(estimate(model, plan_collective(model, collective).steps).makespan, 1.1 * by_rings) << to_string(op);
+    EXPECT_LT(estimate(model, plan_collective(model, collective).steps).makespan, most * by_rings) << to_string(op);
   }
 }
 

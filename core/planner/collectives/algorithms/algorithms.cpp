@@ -67,6 +67,16 @@ std::optional<TransferSchedule> direct(Collective const& collective, Participant
   return schedule;
 }
 
+// Chunks of one size but the last: many are sent side by side, and ones that end some bytes apart would overtake.
+TransferSchedule in_equal_chunks(Collective const& collective, std::size_t chunks) {
+  auto const each = static_cast<double>(collective.bytes.value()) / static_cast<double>(chunks);
+  auto const size = TransferSchedule::whole_elements(each + 16);
+  std::vector<Bytes> offsets;
+  for (std::size_t c = 0; c < chunks; ++c)
+    offsets.push_back(std::min(size * static_cast<std::int64_t>(c), collective.bytes));
+  return {collective.among.size(), collective.bytes, std::move(offsets)};
+}
+
 // The root sends another piece to each, and each sends its own to all others: where NVLink or xGMI joins every two,
 // nobody sends more than the root. In several chunks, so that forwarding begins early.
 std::optional<TransferSchedule> scattered_broadcast(Collective const& collective, ParticipantLayout const& layout) {
@@ -74,13 +84,7 @@ std::optional<TransferSchedule> scattered_broadcast(Collective const& collective
   auto const n = collective.among.size();
   if (collective.op != CollectiveOp::Broadcast || !joined || n < 3) return std::nullopt;
   auto const chunks = (n - 1) * layout.pipeline_chunks;
-  // All but the last are of one size: many are sent side by side, and ones that end some bytes apart would overtake.
-  auto const each = static_cast<double>(collective.bytes.value()) / static_cast<double>(chunks);
-  auto const size = TransferSchedule::whole_elements(each + 16);
-  std::vector<Bytes> offsets;
-  for (std::size_t c = 0; c < chunks; ++c)
-    offsets.push_back(std::min(size * static_cast<std::int64_t>(c), collective.bytes));
-  TransferSchedule schedule(n, collective.bytes, std::move(offsets));
+  auto schedule = in_equal_chunks(collective, chunks);
   for (std::uint32_t c = 0; c < chunks; ++c) {
     auto const owner = 1 + c % (n - 1);
     schedule.send(collective.root, (collective.root + owner) % n, {c}, false);
@@ -200,6 +204,47 @@ std::optional<TransferSchedule> halving_doubling(Collective const& collective) {
   return schedule;
 }
 
+// A reduction to a root where NVLink or xGMI joins every two: each of the others adds up another part, and the root
+// adds what each has. In slices, so that the root begins early; over a mesh in as many pieces as each has partners, as
+// over_mesh() does.
+std::optional<TransferSchedule> gathered_reduction(Collective const& collective, ParticipantLayout const& layout) {
+  bool const joined = layout.groups.empty() || layout.is_one_mesh();
+  auto const n = collective.among.size();
+  if (!joined || n < 3) return std::nullopt;
+  auto others = all_ranks(n);
+  others.erase(others.begin() + static_cast<std::ptrdiff_t>(collective.root));
+  auto const parts = others.size();
+  auto const pieces = layout.groups.empty() ? 1 : parts - 1;  // NVSwitch: a GPU's port is full with one
+  auto const slices = layout.pipeline_chunks;
+  auto schedule = in_equal_chunks(collective, slices * parts * pieces);
+  for (std::size_t slice = 0; slice < slices; ++slice) {
+    // By piece, of the part that each of the others adds up.
+    std::vector<std::vector<Chunks>> all(pieces);
+    for (std::size_t k = 0; k < pieces; ++k)
+      for (std::size_t i = 0; i < parts; ++i)
+        all[k].push_back({static_cast<std::uint32_t>((slice * parts + i) * pieces + k)});
+    mesh_reduce_scatter(schedule, others, all);
+    for (auto const& piece : all)
+      for (std::size_t i = 0; i < parts; ++i) schedule.send(others[i], collective.root, piece[i], true);
+  }
+  schedule.serialise_per_link();
+  return schedule;
+}
+
+// A reduction to a root is a broadcast from it in reverse, by the algorithms that pass through no other memory.
+std::vector<TransferSchedule> reductions(Collective broadcast, Algorithm algorithm, ParticipantLayout const& layout) {
+  std::vector<TransferSchedule> all;
+  if (algorithm == Algorithm::ThroughHost || algorithm == Algorithm::PackedTrees) return all;
+  broadcast.op = CollectiveOp::Broadcast;
+  for (auto const& schedule : schedules_of(broadcast, algorithm, layout)) {
+    all.push_back(schedule.reversed_as_reduction());
+    if (algorithm == Algorithm::Direct) break;  // in reverse, an owner of a piece would add from one other at a time
+  }
+  if (algorithm == Algorithm::Direct)
+    if (auto gathered = gathered_reduction(broadcast, layout)) all.push_back(std::move(*gathered));
+  return all;
+}
+
 }  // namespace
 
 std::vector<Chunks> parts_of(std::vector<std::size_t> const& ranks, std::size_t chunks_each, std::size_t ring,
@@ -220,6 +265,7 @@ std::vector<std::size_t> all_ranks(std::size_t count) {
 
 std::vector<TransferSchedule> schedules_of(Collective const& collective, Algorithm algorithm,
                                            ParticipantLayout const& layout) {
+  if (collective.op == CollectiveOp::Reduce) return reductions(collective, algorithm, layout);
   std::vector<TransferSchedule> all;
   auto const add = [&](std::optional<TransferSchedule> schedule) {
     if (schedule) all.push_back(std::move(*schedule));

@@ -124,6 +124,26 @@ void TransferSchedule::limit_outstanding(std::size_t width, std::vector<std::vec
   }
 }
 
+TransferSchedule TransferSchedule::reversed_as_reduction() const {
+  std::vector<Bytes> offsets;
+  for (std::size_t chunk = 0; chunk < chunks_; ++chunk) offsets.push_back(offset_of(chunk));
+  auto const first_from = [&](Bytes offset) {
+    return static_cast<std::uint32_t>(std::lower_bound(offsets.begin(), offsets.end(), offset) - offsets.begin());
+  };
+  TransferSchedule reversed(participants_, bytes_, offsets);
+  auto const reversed_id = [&](std::size_t id) { return static_cast<std::uint32_t>(transfers_.size() - 1 - id); };
+  for (auto id = transfers_.size(); id-- > 0;) {
+    auto const& transfer = transfers_[id];
+    auto const first = first_from(transfer.read_at);
+    Chunks chunks(first_from(transfer.read_at + transfer.bytes) - first);
+    std::iota(chunks.begin(), chunks.end(), first);
+    reversed.send(transfer.to, transfer.from, chunks, true);
+  }
+  for (std::size_t id = 0; id < transfers_.size(); ++id)
+    for (auto const before : transfers_[id].after) wait_for(reversed.transfers_[reversed_id(before)], reversed_id(id));
+  return reversed;
+}
+
 void TransferSchedule::chain_after(std::size_t first, std::size_t begin, std::size_t end) {
   std::vector<std::uint32_t> last(participants_, kNone);
   for (auto id = begin; id < end; ++id) last[transfers_[id].from] = static_cast<std::uint32_t>(id);

@@ -58,6 +58,10 @@ class TransferSchedule {
   // simulating a large plan grows with the number of concurrent flows, and a NIC gains nothing from hundreds of them.
   void limit_outstanding(std::size_t width, std::vector<std::vector<std::size_t>> const& groups);
 
+  // The reduction to the root of a broadcast of this schedule: every transfer the other way round, last first, and
+  // added to what is there. Each participant must receive a chunk at most once, and none may be in an output.
+  [[nodiscard]] TransferSchedule reversed_as_reduction() const;
+
   // Makes each transfer from number `first` on wait for the last one that its sender sends in [begin, end).
   void chain_after(std::size_t first, std::size_t begin, std::size_t end);
 

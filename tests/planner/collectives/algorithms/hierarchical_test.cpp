@@ -30,9 +30,9 @@ void expect_whole(Model const& model, Collective const& collective) {
   }
 }
 
-constexpr CollectiveOp kHierarchicalOps[] = {CollectiveOp::Broadcast, CollectiveOp::Scatter,
-                                             CollectiveOp::Gather,    CollectiveOp::AllGather,
-                                             CollectiveOp::AllReduce, CollectiveOp::ReduceScatter};
+constexpr CollectiveOp kHierarchicalOps[] = {
+    CollectiveOp::Broadcast, CollectiveOp::Scatter,       CollectiveOp::Gather, CollectiveOp::AllGather,
+    CollectiveOp::AllReduce, CollectiveOp::ReduceScatter, CollectiveOp::Reduce};
 
 // In one piece and in slices, by halving and around rings, along chains and trees, from any root.
 TEST(Hierarchical, BringsEveryContributionToItsPlaceOnce) {

@@ -37,5 +37,35 @@ TEST(TransferSchedule, ChainsTransfersOfASender) {
                                           testing::ElementsAre(2), testing::ElementsAre(1), testing::IsEmpty()));
 }
 
+// A broadcast 0 > 1 > {2, 3} in two chunks: 2 and 3 add to what 1 has, one after the other, before 1 adds to 0.
+TEST(TransferSchedule, ABroadcastInReverseIsAReduction) {
+  TransferSchedule broadcast(4, 1_MiB, 2);
+  for (std::uint32_t const chunk : {0U, 1U}) {
+    broadcast.send(0, 1, {chunk}, false);
+    broadcast.send(1, 2, {chunk}, false);
+    broadcast.send(1, 3, {chunk}, false);
+  }
+  broadcast.serialise_per_link();
+  auto const reduction = broadcast.reversed_as_reduction();
+  auto const& transfers = reduction.transfers();
+  ASSERT_EQ(transfers.size(), 6U);
+  using Ends = std::pair<std::uint32_t, std::uint32_t>;
+  std::vector<Ends> ends;
+  std::vector<std::vector<std::uint32_t>> after;
+  for (auto const& transfer : transfers) {
+    EXPECT_TRUE(transfer.reduces);
+    EXPECT_EQ(transfer.bytes, 512_KiB);
+    ends.emplace_back(transfer.from, transfer.to);
+    after.push_back(transfer.after);
+  }
+  EXPECT_THAT(ends, testing::ElementsAre(Ends(3, 1), Ends(2, 1), Ends(1, 0), Ends(3, 1), Ends(2, 1), Ends(1, 0)));
+  EXPECT_EQ(transfers[0].read_at, 512_KiB);
+  EXPECT_THAT(after[1], testing::ElementsAre(0));
+  EXPECT_THAT(after[2], testing::ElementsAre(0, 1));
+  EXPECT_THAT(after[3], testing::ElementsAre(0));     // the same link
+  EXPECT_THAT(after[4], testing::ElementsAre(1, 3));  // the same link, and the same place
+  EXPECT_THAT(after[5], testing::ElementsAre(2, 3, 4));
+}
+
 }  // namespace
 }  // namespace lanewise
