@@ -290,22 +290,34 @@ std::vector<PartField> link_fields() {
   return f;
 }
 
-std::vector<PartField> hop_fields() {
+std::vector<PartField> hop_fields(PartKind kind) {
   std::vector<PartField> f;
   add_common(f);
   f.push_back(Key::texts("pci_ids", "PCI vendor:device ids, lower-case hex, for import", LANEWISE_MEMBER(pci_ids)));
   f.push_back(scalar("latency", "one pass through the switch", LANEWISE_MEMBER(hop.latency)));
   f.push_back(scalar("rate", "one port, one direction", LANEWISE_MEMBER(hop.rate)));
   f.push_back(not_in_fingerprint(positive("ports", "ports of the rate", LANEWISE_MEMBER(hop.ports)), kBudget));
+  if (kind != PartKind::NetworkSwitch) return f;
+  f.push_back(positive("reduction_efficiency",
+                       "of a switch that adds up what nodes send (SHARP): the share of a NIC's rate that it does it at",
+                       LANEWISE_MEMBER(hop.reduction_efficiency)));
+  f.push_back(positive("reduction_streams", "how many such streams pass one switch at a time",
+                       LANEWISE_MEMBER(hop.reduction_streams)));
   return f;
 }
 
 }  // namespace
 
 std::vector<PartField> const& part_fields(PartKind kind) {
-  static std::array<std::vector<PartField>, 9> const tables{cpu_fields(),    gpu_fields(),  nic_fields(),
-                                                            switch_fields(), nvme_fields(), device_fields(),
-                                                            link_fields(),   hop_fields(),  hop_fields()};
+  static std::array<std::vector<PartField>, 9> const tables{cpu_fields(),
+                                                            gpu_fields(),
+                                                            nic_fields(),
+                                                            switch_fields(),
+                                                            nvme_fields(),
+                                                            device_fields(),
+                                                            link_fields(),
+                                                            hop_fields(PartKind::NvSwitch),
+                                                            hop_fields(PartKind::NetworkSwitch)};
   return tables.at(static_cast<std::size_t>(kind));
 }
 

@@ -51,7 +51,7 @@ std::string best_plan_text(Plan const& best, Seconds makespan, Seconds of_librar
 
 std::string optimality_text(Seconds makespan, std::optional<LowerBound> const& bound) {
   auto const text = fmt::format("makespan {}", rounded_text(makespan));
-  if (!bound) return text + ", no bound: a transfer has no way of known cost, or NVSwitch reduces";
+  if (!bound) return text + ", no bound: a transfer has no way of known cost, or switches reduce";
   return fmt::format("{}, at least {} (gap {:.1f} %), held by {}", text, rounded_text(bound->makespan),
                      bound->gap(makespan) * 100, binding_text(*bound));
 }

@@ -104,8 +104,12 @@ class NcclTestsMeaning {
   // What a table is of: as the output or the command line says, else as a row tells. nullptr: they do not.
   static NcclTestsProgram const* program_of(NcclTestsTable const& table, NcclTestsRow const& row, std::size_t ranks) {
     if (table.program != nullptr) return table.program;
-    bool const rooted = row.root && *row.root >= 0;
-    if (rooted) return nccl_tests_program(row.redop.empty() ? "broadcast" : "reduce");
+    if (row.root && *row.root >= 0) {
+      if (!row.redop.empty()) return nccl_tests_program("reduce");
+      // A scatter and a gather look alike, and their busbw is less than their algbw.
+      bool const is_part = row.bus && row.algorithm && *row.bus < 0.98 * *row.algorithm;
+      return is_part ? nullptr : nccl_tests_program("broadcast");
+    }
     if (row.redop.empty() || !row.bus || !row.algorithm || *row.algorithm <= 0) return nullptr;
     auto const factor = *row.bus / *row.algorithm;
     auto const is_of = [&](CollectiveOp op) { return std::abs(factor / passes_of(op, ranks) - 1) < 0.02; };
@@ -125,7 +129,9 @@ class NcclTestsMeaning {
     if (table.program == nullptr) {
       if (row.redop.empty() || row.root.value_or(-1) >= 0 || std::abs(factor - 1) < 0.02) return std::nullopt;
     } else {
-      if (!table.program->op || table.program->op == CollectiveOp::Broadcast) return std::nullopt;
+      if (!table.program->op || table.program->op == CollectiveOp::Broadcast ||
+          table.program->op == CollectiveOp::Reduce)
+        return std::nullopt;
       op = *table.program->op;
     }
     auto const most = 2 * passes_of(op, 2);  // of ever more ranks
@@ -185,10 +191,9 @@ class NcclTestsMeaning {
     auto const time = row.time_us * 1e-6;
     if (program.is_sendrecv()) return add_sendrecv(bytes, time, among, row);
     auto const op = program.op;
-    if (op == CollectiveOp::Broadcast && row.root.value_or(0) > 0) {
-      ++skipped_[std::string(program.name)];
-      return;
-    }
+    auto const root = static_cast<std::size_t>(std::max(row.root.value_or(0), 0));
+    if (root >= among.size())
+      return builder_.fail(row.line, row.column, fmt::format("the root {} is none of {} ranks", root, among.size()));
     if (op == CollectiveOp::AllToAll && row.bytes % (16 * among.size()) != 0) return;
     MeasuredSeries like;
     like.quantity = MeasuredQuantity::Makespan;
@@ -197,8 +202,10 @@ class NcclTestsMeaning {
     collective.library = table.library;
     collective.figure = CollectiveFigure::Time;
     collective.among = among;
+    collective.root = root;
     for (auto const& [name, value] : table.variables) like.settings.push_back({"library.env." + name, value});
     like.name = fmt::format("{}-{}", to_string(*op), among.size());
+    if (root > 0) like.name += fmt::format("-root-{}", root);
     std::replace(like.name.begin(), like.name.end(), '_', '-');
     pending_.push_back({std::move(like), bytes, time, row.line, row.column});
     if (!table.version_known)

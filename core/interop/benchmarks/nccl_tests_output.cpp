@@ -18,9 +18,9 @@ constexpr std::array<NcclTestsProgram, 10> kPrograms{{{"all_reduce", CollectiveO
                                                       {"broadcast", CollectiveOp::Broadcast},
                                                       {"alltoall", CollectiveOp::AllToAll},
                                                       {"sendrecv", std::nullopt},
-                                                      {"reduce", std::nullopt},
-                                                      {"scatter", std::nullopt},
-                                                      {"gather", std::nullopt},
+                                                      {"reduce", CollectiveOp::Reduce},
+                                                      {"scatter", CollectiveOp::Scatter},
+                                                      {"gather", CollectiveOp::Gather},
                                                       {"hypercube", std::nullopt}}};
 
 bool is_reduction(std::string_view word) {

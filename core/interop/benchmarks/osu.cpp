@@ -16,11 +16,14 @@ struct OsuCollective {
   CollectiveOp op;
   bool is_of_a_part;
 };
-constexpr std::array<OsuCollective, 5> kCollectives{
+constexpr std::array<OsuCollective, 8> kCollectives{
     {{"Allreduce", CollectiveOp::AllReduce, false},
      {"Allgather", CollectiveOp::AllGather, true},
      {"Reduce_scatter", CollectiveOp::ReduceScatter, false},
+     {"Reduce", CollectiveOp::Reduce, false},
      {"Broadcast", CollectiveOp::Broadcast, false},
+     {"Gather", CollectiveOp::Gather, true},
+     {"Scatter", CollectiveOp::Scatter, true},
      {"All-to-All Personalized Exchange", CollectiveOp::AllToAll, true}}};
 
 class OsuReader {
@@ -59,10 +62,11 @@ class OsuReader {
     }
     read_collective(line, word(2));
     if (!known_)
-      builder_.fail(line.number, 1,
-                    fmt::format("'{}' cannot be imported: osu_bw, osu_bibw, osu_latency, osu_allreduce, osu_allgather, "
-                                "osu_reduce_scatter, osu_bcast and osu_alltoall can",
-                                line.text.substr(2)));
+      builder_.fail(
+          line.number, 1,
+          fmt::format("'{}' cannot be imported: osu_bw, osu_bibw, osu_latency, osu_allreduce, osu_allgather, "
+                      "osu_reduce_scatter, osu_reduce, osu_bcast, osu_gather, osu_scatter and osu_alltoall can",
+                      line.text.substr(2)));
   }
 
   // "# OSU MPI-CUDA Allreduce Latency Test v7.3"; OMB-X has NCCL or RCCL in the place of MPI.

@@ -51,6 +51,26 @@ void PathBuilder::wire_out(PciId nic) { use(resources_.wire(nic).up); }
 
 void PathBuilder::wire_in(PciId nic) { use(resources_.wire(nic).down); }
 
+double PathBuilder::weight_of_adding(PciId nic) const {
+  if (!machine_.fabric) return 1;
+  auto const of_nic = network::payload_efficiency(machine_.part_of(nic));
+  double weight = 1;
+  for (auto const& attachment : machine_.fabric->attachments_of(nic)) {
+    auto const& part = machine_.fabric->switches[attachment.at].part;
+    auto const efficiency = part ? machine_.at(*part).hop.reduction_efficiency : std::nullopt;
+    if (efficiency) weight = std::max(weight, of_nic / *efficiency);
+  }
+  return weight;
+}
+
+Seconds PathBuilder::wire_to_adding_switches(PciId from, PciId to) {
+  auto const latency = wire(from, to);
+  // What the wires carry already counts once.
+  if (auto const more = weight_of_adding(from) - 1; more > 0) use(resources_.wire(from).up, more);
+  if (auto const more = weight_of_adding(to) - 1; more > 0) use(resources_.wire(to).down, more);
+  return latency;
+}
+
 Seconds PathBuilder::wire(PciId from, PciId to) {
   auto latency = std::max(network::wire_latency(machine_, from), network::wire_latency(machine_, to));
   auto const planes =

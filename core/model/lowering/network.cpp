@@ -119,7 +119,8 @@ void Lowering::network() {
   auto const source = source_end();
   demand_.path += source.latency;
   if (way_.nic_from && way_.nic_to)
-    demand_.path += path_.wire(*way_.nic_from, *way_.nic_to);
+    demand_.path += way_.in_network ? path_.wire_to_adding_switches(*way_.nic_from, *way_.nic_to)
+                                    : path_.wire(*way_.nic_from, *way_.nic_to);
   else if (way_.nic_from)
     path_.wire_out(*way_.nic_from);
   else

@@ -67,6 +67,8 @@ class PathBuilder {
   Seconds nvlink(PciId from, PciId to, NvlinkUse by);
   // From one NIC's port to another's over the fabric. Returns the time one way.
   Seconds wire(PciId from, PciId to);
+  // The same where the switches add up what several nodes send, at a share of the rate of a NIC.
+  Seconds wire_to_adding_switches(PciId from, PciId to);
   void wire_out(PciId nic);
   void wire_in(PciId nic);
   FabricWay use_fabric(Fabric::Attachment const& from, Fabric::Attachment const& to, double plane_share);
@@ -119,6 +121,9 @@ class PathBuilder {
     if (!demand_.unknown && !resources_.capacity(use.resource)) demand_.unknown = use.resource;
     demand_.uses.push_back(use);
   }
+
+  // What a byte takes of a NIC's wires where the switches add it up; 1 where they do not.
+  [[nodiscard]] double weight_of_adding(PciId nic) const;
 
   // path_builder.cpp: latencies that several families share
   Seconds endpoint_latency(PciId id) const;

@@ -174,6 +174,10 @@ struct SwitchHopFigures {              // NVSwitch and network switches
   std::optional<Seconds> latency;      // one pass
   std::optional<BytesPerSecond> rate;  // of one port (network switches)
   std::optional<int> ports;            // its radix
+  // Of a network switch that adds up what passes it (SHARP): the share of a NIC's rate that it adds up at, and how many
+  // streams at a time. Absent: it adds nothing.
+  std::optional<double> reduction_efficiency;
+  std::optional<int> reduction_streams;
   friend bool operator==(SwitchHopFigures const&, SwitchHopFigures const&) = default;
 };
 

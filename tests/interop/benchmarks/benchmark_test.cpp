@@ -491,13 +491,39 @@ TEST(NcclTests, AnotherGpuIsAnotherMachine) {
 TEST(NcclTests, CollectivesOfOtherKindsAreSkippedAndNoted) {
   auto const m =
       read(Benchmark::NcclTests,
-           "# Collective test starting: reduce_perf\n" + kRanks +
-               "    33554432       8388608     float     sum       0    110.5  303.7  303.7      0\n"
+           "# Collective test starting: hypercube_perf\n" + kRanks +
+               "    33554432       8388608     float    none      -1    110.5  303.7  151.8      0\n"
                "# Collective test starting: all_reduce_perf\n" +
                kRanks + "    33554432       8388608     float     sum      -1    110.5  303.7  303.7      0\n",
            "hgx-h100");
   EXPECT_EQ(m.series.size(), 1U);
-  EXPECT_THAT(m.notes, testing::Contains(HasSubstr("1 row of reduce_perf")));
+  EXPECT_THAT(m.notes, testing::Contains(HasSubstr("1 row of hypercube_perf")));
+}
+
+TEST(NcclTests, ACollectiveWithARootHasItsRoot) {
+  auto const m =
+      read(Benchmark::NcclTests,
+           kRanks + "    33554432       8388608     float     sum       1    110.5  303.7  303.7      0\n" +
+               "# Collective test starting: gather_perf\n" + kRanks +
+               "    33554432       4194304     float    none       1    110.5  303.7  151.8      0\n"
+               "# Collective test starting: scatter_perf\n" +
+               kRanks + "    33554432       4194304     float    none       0    110.5  303.7  151.8      0\n",
+           "hgx-h100");
+  EXPECT_EQ(series_of(m, "reduce-2-root-1").collective->op, CollectiveOp::Reduce);
+  EXPECT_EQ(series_of(m, "reduce-2-root-1").collective->root, 1U);
+  EXPECT_EQ(series_of(m, "gather-2-root-1").collective->op, CollectiveOp::Gather);
+  EXPECT_EQ(series_of(m, "scatter-2").collective->root, 0U);
+  EXPECT_EQ(series_of(m, "scatter-2").points.at(0).bytes, Bytes(33554432));
+}
+
+TEST(NcclTests, WhatIsWrongWithARootIsSaid) {
+  std::string const row = "    33554432       4194304     float    none       2    110.5  303.7  ";
+  EXPECT_THAT(problem_of(Benchmark::NcclTests,
+                         "# Collective test starting: broadcast_perf\n" + kRanks + row + "303.7 0\n", "hgx-h100"),
+              HasSubstr("the root 2 is none of 2 ranks"));
+  // A gather and a scatter have the same columns.
+  EXPECT_THAT(problem_of(Benchmark::NcclTests, kRanks + row + "151.8 0\n", "hgx-h100"),
+              HasSubstr("--collective OP, or --sendrecv"));
 }
 
 TEST(NcclTests, JsonIsReadAsTheText) {

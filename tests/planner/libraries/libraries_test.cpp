@@ -173,8 +173,59 @@ TEST(Rccl, IsHeldByTheNicsBetweenNodes) {
 TEST(Rccl, SaysWhatIsNotKnown) {
   EXPECT_THAT(error_of("hgx-h100", CollectiveOp::AllReduce, "gpu0..gpu7", kRccl),
               HasSubstr("where xGMI joins every two GPUs of a node; no xGMI joins 'gpu0' and 'gpu1'"));
-  EXPECT_THAT(error_of("mi300x-x8", CollectiveOp::Gather, "gpu0..gpu7", kRccl),
-              HasSubstr("what RCCL does for gather is not known"));
+  EXPECT_THAT(error_of("mi300x-x8", CollectiveOp::Chain, "gpu0..gpu7", kRccl),
+              HasSubstr("what RCCL does for chain is not known"));
+}
+
+// A ring's data pass no hop to the root of a broadcast and none from that of a reduction; gather and scatter are
+// messages of a part between the root and every other.
+TEST(Libraries, WithARootDoWhatIsNeeded) {
+  for (auto const& [machine, library] : {std::pair("hgx-h100", Library{}), std::pair("mi300x-x8", kRccl)}) {
+    auto const model = model_of(machine);
+    auto const ends_of = [&](CollectiveOp op) {
+      auto collective = collective_of(model, op, "gpu0..gpu7", 256_MiB);
+      collective.root = 3;
+      auto const root = collective.among[3];
+      std::map<std::string, double> bytes;
+      for (auto const& step : plan_by_library(model, collective, library).steps) {
+        if (step.from == step.to) continue;
+        auto const share = static_cast<double>(step.bytes.value()) / static_cast<double>((256_MiB).value());
+        bytes["to root"] += step.to == root ? share : 0;
+        bytes["from root"] += step.from == root ? share : 0;
+        bytes["all"] += share;
+      }
+      return bytes;
+    };
+    auto const broadcast = ends_of(CollectiveOp::Broadcast);
+    EXPECT_EQ(broadcast.at("to root"), 0) << machine;
+    EXPECT_NEAR(broadcast.at("from root"), broadcast.at("all") / 7, 1e-6) << machine;
+    auto const reduce = ends_of(CollectiveOp::Reduce);
+    EXPECT_EQ(reduce.at("from root"), 0) << machine;
+    EXPECT_NEAR(reduce.at("to root"), reduce.at("all") / 7, 1e-6) << machine;
+    auto const part = send_efficiency(8) * 8;
+    auto const gather = ends_of(CollectiveOp::Gather);
+    EXPECT_EQ(gather.at("from root"), 0) << machine;
+    EXPECT_NEAR(gather.at("to root") * part, 7, 1e-3) << machine;
+    EXPECT_EQ(gather.at("to root"), gather.at("all")) << machine;
+    auto const scatter = ends_of(CollectiveOp::Scatter);
+    EXPECT_NEAR(scatter.at("from root") * part, 7, 1e-3) << machine;
+    EXPECT_EQ(scatter.at("from root"), scatter.at("all")) << machine;
+  }
+}
+
+// What MPI reduces goes to host memory from every GPU, and comes back to the root alone.
+TEST(Mpi, ReducesToTheRoot) {
+  auto const model = model_of("hgx-h100");
+  auto collective = collective_of(model, CollectiveOp::Reduce, "gpu0..gpu3", 64_MiB);
+  collective.root = 2;
+  auto const plan = plan_by_library(model, collective, kMpi);
+  std::map<std::string, std::vector<Place>> back;
+  for (auto const& step : plan.steps) {
+    if (step.transfer == "from host") back["to"].push_back(step.to);
+    if (step.transfer == "to host") back["from"].push_back(step.from);
+  }
+  EXPECT_EQ(back.at("to"), std::vector<Place>{collective.among[2]});
+  EXPECT_EQ(back.at("from").size(), 4U);
 }
 
 // S to host memory, 2 S (n - 1) / n by one core of each rank, S back; nothing overlaps.

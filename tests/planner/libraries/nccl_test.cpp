@@ -121,7 +121,7 @@ TEST(Search, TreesArePlainWhereNoSecondGpuIsNearTheNic) {
   for (auto const* name : {"dgx-h100-2-storage", "hgx-h100-2"}) {
     auto const machine = machine_with(name);
     Topology const topology(machine, gpus_of(machine, 8), library, {});
-    Communicator communicator{32, 4, 8, search_rings(topology, true, library), {}, 0, false};
+    Communicator communicator{32, 4, 8, search_rings(topology, true, library), {}, 0, false, {}};
     communicator.tree_rate = communicator.ring.rate;
     communicator.plain_trees = trees_are_plain(communicator.ring, topology);
     EXPECT_EQ(communicator.plain_trees, std::string(name) != "hgx-h100-2");
@@ -144,7 +144,7 @@ TEST(Tuning, OfNvlsTreeDependsOnTheVersion) {
     Library const library{LibraryKind::Nccl, 2, minor};
     Topology const topology(machine, gpus_of(machine, 8), library, {});
     Communicator const communicator{
-        8 * nodes, nodes, 8, search_rings(topology, true, library), search_nvls(topology, true, library), 0, false};
+        8 * nodes, nodes, 8, search_rings(topology, true, library), search_nvls(topology, true, library), 0, false, {}};
     for (auto const& cell : cells(CollectiveOp::AllReduce, communicator, topology, library, {}))
       if (cell.algorithm == AlgorithmKind::NvlsTree) return cell.rate;
     return 0.0;
@@ -173,7 +173,7 @@ TEST(Tuning, CountsWhatTheNicsPluginTells) {
   Library const library{LibraryKind::Nccl, 2, 30};
   Topology const topology(machine, gpus_of(machine, 8), library, environment);
   EXPECT_EQ(topology.plugin_latency_us(), 75);
-  Communicator communicator{16, 2, 8, search_rings(topology, true, library), {}, 0, false};
+  Communicator communicator{16, 2, 8, search_rings(topology, true, library), {}, 0, false, {}};
   communicator.tree_rate = communicator.ring.rate;
   std::map<std::pair<AlgorithmKind, Protocol>, Cell> cells_of;
   for (auto const& cell : cells(CollectiveOp::AllReduce, communicator, topology, library, environment))
@@ -209,7 +209,7 @@ TEST(Tuning, SmallCallsUseFewChannels) {
   auto const machine = machine_with("h100x2-vm");
   Library const library{LibraryKind::Nccl, 2, 28};
   Topology const topology(machine, gpus_of(machine, 2), library, {});
-  Communicator const communicator{2, 1, 2, search_rings(topology, false, library), {}, 0, false};
+  Communicator const communicator{2, 1, 2, search_rings(topology, false, library), {}, 0, false, {}};
   Cell const ring_ll{AlgorithmKind::Ring, Protocol::LL, 7.8, 141};
   auto const used = [&](double bytes) {
     return used_channels(ring_ll, bytes, 24, communicator, CollectiveOp::AllReduce, library, {});
@@ -309,8 +309,7 @@ TEST(NcclPlan, SaysWhatItCannotDo) {
     return "";
   };
   EXPECT_THAT(error("mi300x-x8", "gpu0..gpu7", CollectiveOp::AllReduce), HasSubstr("NCCL runs on NVIDIA GPUs"));
-  EXPECT_THAT(error("hgx-h100", "gpu0..gpu7", CollectiveOp::Scatter),
-              HasSubstr("what NCCL does for scatter is not known"));
+  EXPECT_THAT(error("hgx-h100", "gpu0..gpu7", CollectiveOp::Chain), HasSubstr("what NCCL does for chain is not known"));
   EXPECT_THAT(error("dgx-a100", "numa0..numa1", CollectiveOp::AllReduce), HasSubstr("is none"));
   EXPECT_THAT(error("hgx-h100", "gpu0..gpu7", CollectiveOp::AllReduce, {"library.env.NCCL_ALGO=CollNet"}),
               HasSubstr("leave NCCL no algorithm"));

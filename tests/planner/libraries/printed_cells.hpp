@@ -21,7 +21,7 @@ struct PrintedCell {
 // A communicator of the GPUs of one node, without NVLS.
 inline Communicator of_one_node(Topology const& topology, Library const& library) {
   auto const count = topology.gpus().size();
-  Communicator communicator{count, 1, count, search_rings(topology, false, library), {}, 0, false};
+  Communicator communicator{count, 1, count, search_rings(topology, false, library), {}, 0, false, {}};
   communicator.tree_rate = tree_rate(communicator.ring, topology, 1, library);
   return communicator;
 }

@@ -260,16 +260,6 @@ class RingSearch {
   int steps_left_ = 0;
 };
 
-// search.cc, ncclTopoDupChannels: twice as many channels of half the rate.
-void duplicate(Graph& graph, int capability, std::size_t max) {
-  auto const n = graph.channels.size();
-  if (n == 0 || graph.rate < 25 || (capability > 80 && graph.rate < 50 && n > 4)) return;
-  auto const doubled = std::min(2 * n, max);
-  auto const times = (doubled + n - 1) / n;
-  for (std::size_t i = n; i < doubled; ++i) graph.channels.push_back(graph.channels[i - n]);
-  graph.rate /= static_cast<double>(times);
-}
-
 // ncclTopoCompute: which settings are tried, in which order.
 class RingPasses {
  public:
@@ -283,7 +273,7 @@ class RingPasses {
   Graph run() {
     first_pass();
     if (best_.channels.empty()) return fallback();
-    duplicate(best_, topology_.min_capability(), max_);
+    duplicate_channels(best_, topology_.min_capability(), max_);
     second_pass();
     return std::move(best_);
   }
@@ -358,6 +348,15 @@ class RingPasses {
 };
 
 }  // namespace
+
+void duplicate_channels(Graph& graph, int capability, std::size_t max) {
+  auto const n = graph.channels.size();
+  if (n == 0 || graph.rate < 25 || (capability > 80 && graph.rate < 50 && n > 4)) return;
+  auto const doubled = std::min(2 * n, max);
+  auto const times = (doubled + n - 1) / n;
+  for (std::size_t i = n; i < doubled; ++i) graph.channels.push_back(graph.channels[i - n]);
+  graph.rate /= static_cast<double>(times);
+}
 
 Graph search_rings(Topology const& topology, bool several_nodes, Library const& library) {
   return RingPasses(topology, several_nodes, library).run();

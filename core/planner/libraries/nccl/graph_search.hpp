@@ -15,12 +15,15 @@ struct Channel {
 struct Graph {
   std::vector<Channel> channels;
   double rate = 0;        // GB/s of each channel, as NCCL counts
-  double inter_rate = 0;  // NVLS between nodes: what a head gets to its NIC
+  double inter_rate = 0;  // NVLS and CollNet between nodes: what a head gets to its NIC
   PathType intra = PathType::Nvl;
   PathType inter = PathType::Pix;
   bool same_channels = false;
   bool is_fallback = false;  // nothing was found: one channel in the order of ranks
 };
+
+// search.cc, ncclTopoDupChannels: twice as many channels of half the rate, but no more than `max`.
+void duplicate_channels(Graph& graph, int capability, std::size_t max);
 
 // The rings through one node of several. Every node is taken to be like this one.
 Graph search_rings(Topology const& topology, bool several_nodes, Library const& library);

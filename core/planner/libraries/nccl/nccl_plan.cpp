@@ -41,7 +41,7 @@ class NcclPlan {
   }
 
   Plan make() {
-    if (collective_.op == CollectiveOp::AllToAll)
+    if (is_exchange(collective_.op))
       exchange();
     else
       decide();
@@ -61,17 +61,20 @@ class NcclPlan {
   // ------------------------------------------------------------------------------------------------ collectives
 
   void decide() {
-    Communicator communicator{collective_.among.size(), nodes_.size(), per_node(), {}, {}, 0, false};
+    Communicator communicator{collective_.among.size(), nodes_.size(), per_node(), {}, {}, 0, false, {}};
     communicator.ring = search_rings(topology_, several(), library_);
     communicator.tree_rate = tree_rate(communicator.ring, topology_, nodes_.size(), library_);
     communicator.plain_trees = several() && trees_are_plain(communicator.ring, topology_);
     if (topology_.has_nvswitch()) communicator.nvls = search_nvls(topology_, several(), library_);
+    if (number_in(environment_, "NCCL_COLLNET_ENABLE").value_or(0) == 1) add_collnet(communicator);
     auto const all = cells(collective_.op, communicator, topology_, library_, environment_);
     auto const cell = cheapest(all, bytes(), communicator);
     if (!cell) throw PlanError("NCCL_ALGO and NCCL_PROTO leave NCCL no algorithm for this collective");
-    bool const nvls = cell->algorithm == AlgorithmKind::Nvls || cell->algorithm == AlgorithmKind::NvlsTree;
-    auto const opened = nvls ? nvls_channels(communicator, topology_, library_, environment_)
-                             : opened_channels(communicator, topology_, library_, environment_);
+    auto const of_rings = opened_channels(communicator, topology_, library_, environment_);
+    auto opened = of_rings;
+    if (cell->algorithm == AlgorithmKind::Nvls || cell->algorithm == AlgorithmKind::NvlsTree)
+      opened = nvls_channels(communicator, topology_, library_, environment_);
+    if (cell->algorithm == AlgorithmKind::Nvls && several()) opened = std::min(opened, of_rings);
     channels_ = used_channels(*cell, bytes(), opened, communicator, collective_.op, library_, environment_);
     take(*cell);
     auto& choice = steps_.choice();
@@ -83,16 +86,27 @@ class NcclPlan {
     switch (cell->algorithm) {
       case AlgorithmKind::Ring: rings(communicator.ring); break;
       case AlgorithmKind::Tree: trees(communicator.ring); break;
-      case AlgorithmKind::Nvls: nvls_of_node(bytes(), collective_.op == CollectiveOp::AllReduce); break;
+      case AlgorithmKind::CollNetDirect: collnet_direct(*communicator.collnet); break;
+      case AlgorithmKind::CollNetChain: collnet_chains(communicator.ring); break;
+      case AlgorithmKind::Nvls: nvls(communicator.nvls); break;
       case AlgorithmKind::NvlsTree: nvls_tree(communicator.nvls); break;
       case AlgorithmKind::Pat: binomial_trees(communicator.ring); break;
     }
   }
 
+  void add_collnet(Communicator& communicator) {
+    auto const why = why_no_collnet(machine_, nodes_, topology_, communicator.ring, environment_);
+    if (why)
+      remark("NCCL_COLLNET_ENABLE=1 changes nothing of this plan: " + *why);
+    else
+      communicator.collnet = search_collnet(topology_, communicator.ring, library_);
+  }
+
   // Launch and the steps that data wait for: as many as NCCL counts, each as long as it takes on this GPU.
   [[nodiscard]] Seconds latency_of_steps(Communicator const& communicator) const {
     Seconds const base(base_latency_us(cell_) * 1e-6);
-    if (cell_.algorithm == AlgorithmKind::Nvls) return base + time_of_rounds();
+    if (cell_.algorithm == AlgorithmKind::Nvls)
+      return base + time_of_rounds() + Seconds(several() ? nvls_in_network_us() * 1e-6 : 0);
     Seconds const steps(cell_.chained_latency_us * 1e-6 - base.value());
     // Steps over the network or PCIe take their time there, not in the GPU.
     bool const over_pcie = !several() && communicator.ring.intra != PathType::Nvl;
@@ -187,10 +201,11 @@ class NcclPlan {
       auto const each = bytes() * passes * order.share * on_link();
       for (std::size_t h = 0; h < nodes_.size(); ++h) {
         auto const& gpus = order.channel.gpus;
-        for (std::size_t i = 0; i + 1 < gpus.size(); ++i) transports_.hop(h, gpus[i], gpus[i + 1], each);
+        for (std::size_t i = 0; i + 1 < gpus.size(); ++i)
+          if (passes_hop(collective_, machine_, nodes_[h][gpus[i]], nodes_[h][gpus[i + 1]]))
+            transports_.hop(h, gpus[i], gpus[i + 1], each);
         auto const next = (h + 1) % nodes_.size();
-        bool const is_last = next == 0;
-        if (is_last && collective_.op == CollectiveOp::Broadcast) continue;  // the root has it
+        if (!passes_hop(collective_, machine_, nodes_[h][gpus.back()], nodes_[next][gpus.front()])) continue;
         if (several())
           transports_.over_network(h, gpus.back(), next, gpus.front(), order.channel.nic, each);
         else if (gpus.size() > 1)
@@ -204,7 +219,7 @@ class NcclPlan {
   void add_local_steps(double ranks) {
     constexpr double kHiddenBeyond = 512.0 * (1 << 20);
     auto const bytes = std::min(this->bytes(), kHiddenBeyond) / ranks;
-    if (collective_.op == CollectiveOp::Broadcast) return;
+    if (collective_.op == CollectiveOp::Broadcast || collective_.op == CollectiveOp::Reduce) return;
     auto const& block = figures::block(machine_.part_of(nodes_.front().front()));
     steps_.add_latency(Bytes(static_cast<std::int64_t>(bytes * on_link())) / (block.local * channels_));
   }
@@ -249,6 +264,57 @@ class NcclPlan {
           if (a != b) transports_.by_switch(a, b, each_gpu * rounds.filled() / waiting / (g - 1));
   }
 
+  // With CollNet the network adds what each head has of its node.
+  void nvls(Graph const& heads) {
+    nvls_of_node(bytes(), collective_.op == CollectiveOp::AllReduce);
+    if (several()) add_in_network(heads.channels, bytes() / static_cast<double>(heads.channels.size()));
+  }
+
+  // Every GPU gives each head the head's part and gets the sum of it back, or one of the two.
+  void collnet_direct(CollNet const& collnet) {
+    auto heads = collnet.direct.channels;
+    heads.resize(head_count(collnet));  // the same ones again follow
+    auto const part = bytes() / static_cast<double>(heads.size());
+    auto const each = part / send_efficiency(per_node());
+    steps_.name_next("collnet");
+    transports_.take_blocks(channels_);
+    for (std::size_t h = 0; h < nodes_.size(); ++h)
+      for (auto const& head : heads)
+        for (std::size_t gpu = 0; gpu < per_node(); ++gpu) {
+          if (gpu == head.gpus.front()) continue;
+          if (collective_.op != CollectiveOp::AllGather) transports_.hop(h, gpu, head.gpus.front(), each);
+          if (collective_.op != CollectiveOp::ReduceScatter) transports_.hop(h, head.gpus.front(), gpu, each);
+        }
+    add_in_network(heads, part);
+  }
+
+  void collnet_chains(Graph const& graph) {
+    std::size_t number = 0;
+    for (auto const& order : orders_of(graph)) {
+      steps_.name_next(fmt::format("collnet-chain{}", number++));
+      transports_.take_blocks(order.blocks);
+      auto const& gpus = order.channel.gpus;
+      auto const each = bytes() * order.share;
+      for (std::size_t h = 0; h < nodes_.size(); ++h)
+        for (std::size_t i = 0; i + 1 < gpus.size(); ++i) {
+          transports_.hop(h, gpus[i + 1], gpus[i], each);
+          transports_.hop(h, gpus[i], gpus[i + 1], each);
+        }
+      add_in_network({order.channel}, each);
+    }
+  }
+
+  // The switches add what the heads of all nodes send, and send each the sum: every NIC sends and receives each byte
+  // once, and so does every cable on the way, as if each node sent to the next. Of an all-gather a head gets the parts
+  // of the other nodes.
+  void add_in_network(std::vector<Channel> const& heads, double each) {
+    auto const n = static_cast<double>(nodes_.size());
+    auto const passing = collective_.op == CollectiveOp::AllGather ? each * (n - 1) / n : each;
+    for (std::size_t h = 0; h < nodes_.size(); ++h)
+      for (auto const& head : heads)
+        transports_.through_adding_switches(h, head.gpus.front(), (h + 1) % nodes_.size(), head.nic, passing);
+  }
+
   void nvls_tree(Graph const& heads) {
     steps_.add_latency(nvls_rounds().time_to_fill_tree(BytesPerSecond(topology_.max_rate(true) * 1e9)));
     nvls_of_node(bytes(), true);
@@ -281,7 +347,7 @@ class NcclPlan {
     }
   }
 
-  // Sends and receives of every pair, all at once (NCCL's grouped send and receive).
+  // Sends and receives of every pair, or of every GPU and the root, all at once (NCCL's grouped send and receive).
   void exchange() {
     auto& choice = steps_.choice();
     choice.algorithm = "SendRecv";
@@ -307,6 +373,7 @@ class NcclPlan {
       for (std::size_t a = 0; a < per_node(); ++a)
         for (std::size_t k = 0; k < nodes_.size(); ++k)
           for (std::size_t b = 0; b < per_node(); ++b) {
+            if (!is_exchanged(collective_, machine_, nodes_[h][a], nodes_[k][b])) continue;
             // A receive from host memory is alone in its warps, unlike a ring's step: among 2 x H100 23.8 GB/s by 2
             // channels.
             transports_.take_blocks(h == k && topology_.transport(a, b) == Transport::SharedMemory ? 2 * of_peer

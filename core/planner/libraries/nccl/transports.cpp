@@ -68,6 +68,16 @@ PciId Transports::nic_of(std::size_t node, std::size_t number) const {
 
 void Transports::over_network(std::size_t node, std::size_t from, std::size_t to_node, std::size_t to, std::size_t nic,
                               std::size_t nic_there, double bytes) {
+  over_network(node, from, to_node, to, nic, nic_there, bytes, InNetwork::Carried);
+}
+
+void Transports::through_adding_switches(std::size_t node, std::size_t gpu, std::size_t next_node, std::size_t nic,
+                                         double bytes) {
+  over_network(node, gpu, next_node, gpu, nic, nic, bytes, InNetwork::Added);
+}
+
+void Transports::over_network(std::size_t node, std::size_t from, std::size_t to_node, std::size_t to, std::size_t nic,
+                              std::size_t nic_there, double bytes, InNetwork in_network) {
   auto const a = nodes_[node][from];
   auto const b = nodes_[to_node][to];
   if (!machine_.fabric || topology_.nics().empty()) throw PlanError("no network joins the nodes");
@@ -88,7 +98,10 @@ void Transports::over_network(std::size_t node, std::size_t from, std::size_t to
       if (machine_.host_of(gpu) != machine_.host_of(its))
         throw PlanError(fmt::format("as {} does it '{}' has no way to '{}' of another node without GPUDirect RDMA",
                                     to_string(library_), machine_.at(gpu).name, machine_.at(its).name));
-    steps_.add(request, [&](Way& way) { way.blocks = std::max(1, blocks_); });
+    steps_.add(request, [&](Way& way) {
+      way.blocks = std::max(1, blocks_);
+      way.in_network = in_network == InNetwork::Added;
+    });
     return;
   }
   steps_.add(request, asked, [&](Way& way) {
@@ -97,6 +110,7 @@ void Transports::over_network(std::size_t node, std::size_t from, std::size_t to
     way.relay = relay;
     if (relay) way.blocks = std::max(1, blocks_);
     way.relay_to.reset();
+    way.in_network = in_network == InNetwork::Added;
   });
 }
 

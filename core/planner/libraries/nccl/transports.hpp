@@ -29,12 +29,19 @@ class Transports {
                     double bytes) {
     over_network(node, from, to_node, to, nic, nic, bytes);
   }
+  // From a GPU by a NIC to the network's switches, which add what the nodes send, and the sum on to the next node's GPU
+  // of the same number (SHARP). Throws PlanError as above.
+  void through_adding_switches(std::size_t node, std::size_t gpu, std::size_t next_node, std::size_t nic, double bytes);
   // To or from a switch that adds or multiplies: its part for one of the GPUs that it serves.
   void by_switch(PciId from, PciId to, double bytes);
 
  private:
   void peer(PciId from, PciId to, Path const& path, double bytes);
   void shared_memory(PciId from, PciId to, double bytes);
+  // What the network does with the bytes that pass it.
+  enum class InNetwork : std::uint8_t { Carried, Added };
+  void over_network(std::size_t node, std::size_t from, std::size_t to_node, std::size_t to, std::size_t nic,
+                    std::size_t nic_there, double bytes, InNetwork in_network);
   [[nodiscard]] bool uses_gdr(std::size_t gpu, std::size_t nic) const;
   [[nodiscard]] PciId nic_of(std::size_t node, std::size_t number) const;
   [[nodiscard]] Request request_of(Place const& from, Place const& to, double bytes) const;

@@ -61,6 +61,17 @@ bool chains_fit_beside_nics(Graph const& rings, Topology const& topology, double
   return true;
 }
 
+// Within a node what chains carry rises while it is below twice what they carry to the NIC.
+double raised_rate(Graph const& rings, Topology const& topology, std::vector<double> const& all, std::size_t sharing) {
+  auto rate = rings.rate;
+  for (auto speed = all.rbegin(); speed != all.rend() && rate < 2 * rings.rate; ++speed) {
+    if (*speed <= rate) continue;
+    if (!chains_fit_beside_nics(rings, topology, *speed, sharing)) break;
+    rate = *speed;
+  }
+  return rate;
+}
+
 }  // namespace
 
 double tree_rate(Graph const& rings, Topology const& topology, std::size_t nodes, Library const& library) {
@@ -71,14 +82,12 @@ double tree_rate(Graph const& rings, Topology const& topology, std::size_t nodes
       if (speed >= rings.rate && chains_fit(rings, topology, speed)) return speed;
     return rings.rate;
   }
-  auto rate = rings.rate;
-  std::size_t const sharing = trees_are_plain(rings, topology) ? 1 : 2;
-  for (auto speed = all.rbegin(); speed != all.rend() && rate < 2 * rings.rate; ++speed) {
-    if (*speed <= rate) continue;
-    if (!chains_fit_beside_nics(rings, topology, *speed, sharing)) break;
-    rate = *speed;
-  }
-  return rate;
+  return raised_rate(rings, topology, all, trees_are_plain(rings, topology) ? 1 : 2);
+}
+
+double chain_rate(Graph const& rings, Topology const& topology, Library const& library) {
+  if (rings.is_fallback || topology.gpus().size() < 2) return rings.rate;
+  return raised_rate(rings, topology, speeds(topology.min_capability(), true, library), 1);
 }
 
 bool trees_are_plain(Graph const& rings, Topology const& topology) {

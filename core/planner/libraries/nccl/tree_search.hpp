@@ -9,6 +9,9 @@ namespace lanewise::nccl {
 // trees carry within a node while that is below twice what they carry to the NIC, and then counts with it.
 double tree_rate(Graph const& rings, Topology const& topology, std::size_t nodes, Library const& library);
 
+// The rate of plain chains that go with rings between any number of nodes, raised within a node in the same way.
+double chain_rate(Graph const& rings, Topology const& topology, Library const& library);
+
 // Whether the trees of several nodes are plain: of Hopper and later, where no second GPU is as near to a channel's NIC
 // as the search allows. Otherwise two GPUs share what a tree carries to the NIC (NCCL's balanced tree).
 bool trees_are_plain(Graph const& rings, Topology const& topology);

@@ -18,6 +18,14 @@ constexpr std::array<Row, 2> kBase{{{6.8, 14, 8.4}, {6.6, 14, 8.4}}};  // tree, 
 constexpr std::array<Row, 2> kNvlinkStep{{{.6, 1.25, 4.0}, {.6, 1.9, 3.4}}};
 constexpr std::array<Row, 2> kPciStep{{{1.0, 1.9, 4.0}, {1.0, 2.5, 5.7}}};
 constexpr std::array<Row, 2> kNetStep{{{5.0, 8.5, 14}, {2.7, 4.0, 14}}};
+// CollNet direct and chain, by Simple alone: over NVLink and PCIe, over the network, and what each further GPU of a
+// node costs by the direct one. Before 2.19 NCCL counted the second.
+struct CollNetSteps {
+  double direct, chain, direct_in_network, chain_in_network, of_gpu;
+};
+constexpr CollNetSteps kCollNet{3.7, 2.8, 31, 30, .4};
+constexpr CollNetSteps kEarlierCollNet{8.0, 4.75, 10.7, 14, .5};
+constexpr double kNvlsInNetwork = 18;
 constexpr double kNvlsBase = 25;
 constexpr double kPatBase = 8;
 
@@ -84,7 +92,7 @@ bool is_allowed(Environment const& environment, std::string const& variable, std
   return listed != excludes;
 }
 
-bool is_rooted(CollectiveOp op) { return op == CollectiveOp::Broadcast; }
+bool is_rooted(CollectiveOp op) { return op == CollectiveOp::Broadcast || op == CollectiveOp::Reduce; }
 
 class Tuner {
  public:
@@ -144,16 +152,40 @@ class Tuner {
             .is_corrected = true};
   }
 
+  // The heads take what all GPUs of their node have, the network adds, and they give the sum to all.
+  [[nodiscard]] Cell collnet_direct() const {
+    auto const& graph = c_.collnet->direct;
+    auto const channels = static_cast<double>(graph.channels.size());
+    auto const g = static_cast<double>(c_.per_node);
+    double rate = g * std::min(graph.rate, .9 * graph.inter_rate);
+    if (op_ == CollectiveOp::AllReduce) {
+      auto const gpus_of_nic = g / channels;
+      rate = channels * graph.rate / (gpus_of_nic - (gpus_of_nic - 1) / 2) * .5;
+      if (topology_.min_capability() >= 90) rate *= .85;
+    }
+    auto const& steps = collnet_steps();
+    auto const within = 2 * (std::min(1.0, g - 1) * steps.direct + (g - 1) * steps.of_gpu);
+    return collnet_cell(AlgorithmKind::CollNetDirect, within, steps.direct_in_network, rate);
+  }
+  // A chain through a node's GPUs to the network, and back.
+  [[nodiscard]] Cell collnet_chain() const {
+    auto const rate = static_cast<double>(c_.ring.channels.size()) * c_.collnet->chain_rate * .5;
+    auto const& steps = collnet_steps();
+    auto const within = 2 * static_cast<double>(c_.per_node - 1) * steps.chain;
+    return collnet_cell(AlgorithmKind::CollNetChain, within, steps.chain_in_network, rate);
+  }
+
   [[nodiscard]] Cell nvls(bool tree) const {
     auto const levels = tree ? std::log2(static_cast<double>(c_.nodes)) : 0;
-    auto const of_hops = kNvlsBase + (tree ? nvls_tree_hops_us(c_.nodes) : 0);
+    auto const in_network = !tree && c_.nodes > 1 ? kNvlsInNetwork + message_us(simple()) : 0;
+    auto const of_hops = kNvlsBase + (tree ? nvls_tree_hops_us(c_.nodes) : in_network);
     constexpr double kEarlierHop = 14;
-    auto const earlier = (library_.minor < 19 ? 23 : kNvlsBase) + 2 * levels * kEarlierHop;
+    auto const earlier = (library_.minor < 19 ? 23 : kNvlsBase) + 2 * levels * kEarlierHop + in_network;
     auto const counted = library_.minor < 28 ? earlier : of_hops;
     bool const on_x86 = topology_.vendor() == CpuVendor::Intel || topology_.vendor() == CpuVendor::Amd;
     return {.algorithm = tree ? AlgorithmKind::NvlsTree : AlgorithmKind::Nvls,
             .protocol = Protocol::Simple,
-            .latency_us = counted + 2 * levels * message_us(static_cast<std::size_t>(Protocol::Simple)),
+            .latency_us = counted + 2 * levels * message_us(simple()),
             .rate = library_.minor < 28 ? earlier_nvls_rate(tree) : nvls_rate(tree),
             .chained_latency_us = of_hops + 2 * levels * topology_.plugin_latency_us(),
             .is_corrected = tree && library_.minor >= 29 && topology_.min_capability() >= 100 && on_x86};
@@ -165,8 +197,7 @@ class Tuner {
     auto const n = static_cast<double>(c_.ranks);
     auto const rate = .75 * static_cast<double>(c_.ring.channels.size()) * c_.ring.rate;
     auto const hops = std::floor(std::log2(static_cast<double>(c_.nodes)));
-    auto const simple = static_cast<std::size_t>(Protocol::Simple);
-    auto const latency = kPatBase + hops * (between_nodes(simple) + message_us(simple)) / 3.5 + 2.8 * n;
+    auto const latency = kPatBase + hops * (between_nodes(simple()) + message_us(simple())) / 3.5 + 2.8 * n;
     return {AlgorithmKind::Pat, Protocol::Simple, latency, rate};
   }
 
@@ -180,12 +211,31 @@ class Tuner {
     return topology_.has_nvswitch() && topology_.min_capability() >= 90 && c_.per_node >= 2 &&
            !c_.nvls.channels.empty();
   }
+  // Where the network adds up what several nodes have; parts of an all-gather or a reduce-scatter, which the plugin
+  // does since 2.20, only where every GPU is a head.
+  [[nodiscard]] bool allows_collnet() const {
+    if (!c_.collnet) return false;
+    if (op_ == CollectiveOp::AllReduce) return true;
+    bool const patterned = op_ == CollectiveOp::AllGather || op_ == CollectiveOp::ReduceScatter;
+    return patterned && library_.minor >= 20 && head_count(*c_.collnet) == c_.per_node;
+  }
   [[nodiscard]] bool allows_pat() const {
     return library_.minor >= 23 && c_.per_node == 1 && c_.nodes > 1 && topology_.min_capability() >= 60 &&
            number_in(environment_, "NCCL_PAT_ENABLE").value_or(2) != 0;
   }
 
  private:
+  static constexpr std::size_t simple() { return static_cast<std::size_t>(Protocol::Simple); }
+  [[nodiscard]] CollNetSteps const& collnet_steps() const { return library_.minor < 19 ? kEarlierCollNet : kCollNet; }
+  [[nodiscard]] Cell collnet_cell(AlgorithmKind algorithm, double within, double in_network, double rate) const {
+    return {.algorithm = algorithm,
+            .protocol = Protocol::Simple,
+            .latency_us = within + in_network + message_us(simple()),
+            .rate = rate,
+            .chained_latency_us = within + in_network + topology_.plugin_latency_us(),
+            .link_latency_us = within};
+  }
+
   // Of a table by one, two and more nodes.
   [[nodiscard]] std::size_t by_nodes() const { return std::min<std::size_t>(c_.nodes, 3) - 1; }
 
@@ -196,14 +246,18 @@ class Tuner {
     bool const all_reduce = op_ == CollectiveOp::AllReduce;
     auto const share = (topology_.min_capability() >= 100 ? .74 : .85) * (heads - 1) / heads;
     double rate = c_.nvls.rate * share * (all_reduce ? 2 : (g - 1) / g);
+    if (!tree && c_.nodes > 1) rate = std::min(rate, c_.nvls.inter_rate);
     if (tree) rate = std::min({rate, c_.nvls.inter_rate * (c_.nodes == 2 ? 2 : 1), caps_.nvls_tree.at(by_nodes())});
+    if (!all_reduce && c_.nodes > 1) return heads * rate;
     return heads * rate * n / (all_reduce ? 2 * (n - 1) : n - 1);
   }
   // Before 2.28.
   [[nodiscard]] double earlier_nvls_rate(bool tree) const {
     auto const heads = static_cast<double>(c_.nvls.channels.size());
     auto const inter = c_.nodes == 2 ? c_.nvls.inter_rate : c_.nvls.inter_rate / 2;
-    auto const rate = tree ? std::min(c_.nvls.rate, inter) : c_.nvls.rate;
+    auto const rate = tree           ? std::min(c_.nvls.rate, inter)
+                      : c_.nodes > 1 ? std::min(c_.nvls.rate, c_.nvls.inter_rate)
+                                     : c_.nvls.rate;
     return heads * rate * (op_ == CollectiveOp::AllReduce ? 5.0 / 6 : 1);
   }
 
@@ -224,8 +278,13 @@ class Tuner {
   }
   [[nodiscard]] double rooted_latency(Protocol protocol) const {
     auto const p = static_cast<std::size_t>(protocol);
-    auto const hops = c_.ring.same_channels ? 1 : static_cast<double>(c_.ranks);
-    return kBase[1][p] + hops * (c_.nodes > 1 ? between_nodes(p) + message_us(p) : intra(1, p));
+    if (c_.ring.same_channels) return kBase[1][p] + hop_us(1, p);
+    // Simple waits for a chunk, which NCCL counts as a tree's hop.
+    return kBase[1][p] + static_cast<double>(c_.ranks) * hop_us(protocol == Protocol::Simple ? 0 : 1, p);
+  }
+  // A hop of a tree (0) or a ring (1) of the slowest kind there is.
+  [[nodiscard]] double hop_us(std::size_t algorithm, std::size_t protocol) const {
+    return c_.nodes > 1 ? kNetStep.at(algorithm).at(protocol) : intra(algorithm, protocol);
   }
   // How often data go around a ring.
   [[nodiscard]] double rounds() const { return op_ == CollectiveOp::AllReduce ? 2 : 1; }
@@ -259,7 +318,8 @@ class Tuner {
 }  // namespace
 
 std::string_view to_string(AlgorithmKind algorithm) {
-  constexpr std::array<std::string_view, 5> kNames{"Tree", "Ring", "NVLS", "NVLSTree", "PAT"};
+  constexpr std::array<std::string_view, 7> kNames{"Tree",     "Ring", "CollNetDirect", "CollNetChain", "NVLS",
+                                                   "NVLSTree", "PAT"};
   return kNames.at(static_cast<std::size_t>(algorithm));
 }
 
@@ -279,12 +339,18 @@ std::vector<Cell> cells(CollectiveOp op, Communicator const& communicator, Topol
   }
   bool const enabled = number_in(environment, "NCCL_NVLS_ENABLE").value_or(2) != 0 && tuner.allows_nvls();
   bool const does = op == CollectiveOp::AllReduce || op == CollectiveOp::AllGather || op == CollectiveOp::ReduceScatter;
-  if (enabled && does && communicator.nodes == 1) add(tuner.nvls(false));
+  if (tuner.allows_collnet()) {
+    if (!communicator.collnet->direct.channels.empty()) add(tuner.collnet_direct());
+    if (op == CollectiveOp::AllReduce) add(tuner.collnet_chain());
+  }
+  if (enabled && does && (communicator.nodes == 1 || tuner.allows_collnet())) add(tuner.nvls(false));
   if (enabled && op == CollectiveOp::AllReduce && communicator.nodes > 1) add(tuner.nvls(true));
   bool const patterned = op == CollectiveOp::AllGather || op == CollectiveOp::ReduceScatter;
   if (patterned && tuner.allows_pat()) add(tuner.pat());
   return all;
 }
+
+double nvls_in_network_us() { return kNvlsInNetwork; }
 
 double nvls_tree_hops_us(std::size_t nodes) { return 2 * std::log2(static_cast<double>(nodes)) * 20.9; }
 
@@ -294,6 +360,7 @@ double base_latency_us(Cell const& cell) {
   if (cell.algorithm == AlgorithmKind::Nvls) return kNvlsLaunch;
   if (cell.algorithm == AlgorithmKind::NvlsTree) return kNvlsLaunch;
   if (cell.algorithm == AlgorithmKind::Pat) return kPatBase;
+  if (cell.algorithm == AlgorithmKind::CollNetDirect || cell.algorithm == AlgorithmKind::CollNetChain) return 0;
   return kBase[cell.algorithm == AlgorithmKind::Ring ? 1 : 0][static_cast<std::size_t>(cell.protocol)];
 }
 
@@ -330,6 +397,8 @@ int opened_channels(Communicator const& communicator, Topology const& topology, 
                     Environment const& environment) {
   int const cap = library.minor >= 25 ? 64 : 32;
   int channels = std::min(2 * static_cast<int>(communicator.ring.channels.size()), cap);
+  bool const fills_node = communicator.collnet && communicator.collnet->chain_rate > communicator.ring.rate;
+  if (fills_node && communicator.per_node > 1) channels = std::min(channels * 3 / 2, cap);
   if (topology.min_capability() >= 90 && communicator.nodes > 1 && communicator.ring.rate > 45 && channels < 16)
     channels = std::min(2 * channels, cap);
   for (auto const* name : {"NCCL_MIN_NCHANNELS", "NCCL_MIN_CTAS"})
@@ -351,12 +420,16 @@ int nvls_channels(Communicator const& communicator, Topology const& topology, Li
 
 namespace {
 
+bool is_collnet(Cell const& cell) {
+  return cell.algorithm == AlgorithmKind::CollNetDirect || cell.algorithm == AlgorithmKind::CollNetChain;
+}
+
 // Of a block (tuning.cc: getNthreads).
 double threads_of(Cell const& cell, Communicator const& communicator, Environment const& environment) {
   bool const is_ll128 = cell.protocol == Protocol::LL128;
   if (auto const own = number_in(environment, is_ll128 ? "NCCL_LL128_NTHREADS" : "NCCL_NTHREADS"))
     return std::clamp(*own / 32 * 32, is_ll128 ? 160 : 64, is_ll128 ? 640 : 512);
-  if (is_ll128) return 640;
+  if (is_ll128 || is_collnet(cell)) return 640;
   bool const is_slow = communicator.ring.rate * static_cast<double>(communicator.ring.channels.size()) <= 12;
   return cell.protocol == Protocol::Simple && cell.algorithm == AlgorithmKind::Ring && is_slow ? 256 : 512;
 }
@@ -364,6 +437,7 @@ double threads_of(Cell const& cell, Communicator const& communicator, Environmen
 // Below so many bytes a thread, fewer channels are used: of a tree's LL, LL128 and Simple and of a ring's, unless
 // NCCL_THREAD_THRESHOLDS says others.
 double bytes_of_thread(Cell const& cell, Communicator const& communicator, Environment const& environment) {
+  if (is_collnet(cell)) return 512;
   std::array<double, 6> thresholds{8, 8, 64, 8 * static_cast<double>(communicator.ranks), 8, 64};
   if (auto const own = environment.find("NCCL_THREAD_THRESHOLDS"); own != environment.end()) {
     std::stringstream text(own->second);
@@ -374,6 +448,18 @@ double bytes_of_thread(Cell const& cell, Communicator const& communicator, Envir
   return thresholds.at(first + static_cast<std::size_t>(cell.protocol));
 }
 
+// enqueue.cc: down to 16, 8, 4, ... channels, each time by half as many bytes a thread.
+int channels_of_direct(double bytes, int opened, double bytes_of_channel) {
+  int channels = opened;
+  bool is_few = true;
+  for (int least = 16; least >= 1 && is_few; least /= 2)
+    while ((is_few = bytes < channels * bytes_of_channel) && channels > least) {
+      if (channels == least + least / 2) bytes_of_channel /= 2;
+      --channels;
+    }
+  return channels;
+}
+
 }  // namespace
 
 int used_channels(Cell const& cell, double bytes, int opened, Communicator const& communicator, CollectiveOp op,
@@ -382,7 +468,11 @@ int used_channels(Cell const& cell, double bytes, int opened, Communicator const
   auto const threads = threads_of(cell, communicator, environment);
   auto const each = bytes_of_thread(cell, communicator, environment);
   int channels = opened;
-  while (channels > 1 && bytes < channels * threads * each) --channels;
+  if (cell.algorithm == AlgorithmKind::CollNetDirect)
+    channels =
+        channels_of_direct(bytes, opened, threads * each * static_cast<double>(head_count(*communicator.collnet)));
+  else
+    while (channels > 1 && bytes < channels * threads * each) --channels;
   if (library.minor >= 22) {
     double const least = library.minor >= 29 ? 32768 : 16384;
     double traffic = bytes * (op == CollectiveOp::AllReduce ? 2 : 1);

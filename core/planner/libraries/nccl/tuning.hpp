@@ -6,15 +6,16 @@
 #include <string>
 #include <vector>
 
+#include "core/planner/libraries/nccl/collnet.hpp"
 #include "core/planner/libraries/nccl/graph_search.hpp"
 #include "core/planner/libraries/steps/protocol.hpp"
 #include "lanewise/plan/collective.hpp"
 
 namespace lanewise::nccl {
 
-enum class AlgorithmKind : std::uint8_t { Tree, Ring, Nvls, NvlsTree, Pat };
+enum class AlgorithmKind : std::uint8_t { Tree, Ring, CollNetDirect, CollNetChain, Nvls, NvlsTree, Pat };
 using lanewise::to_string;
-std::string_view to_string(AlgorithmKind algorithm);  // Tree, Ring, NVLS, NVLSTree, PAT
+std::string_view to_string(AlgorithmKind algorithm);  // Tree, Ring, CollNetDirect, CollNetChain, NVLS, NVLSTree, PAT
 
 // What NCCL believes of one pair of algorithm and protocol.
 struct Cell {
@@ -36,10 +37,13 @@ struct Communicator {
   Graph ring, nvls;
   double tree_rate = 0;      // GB/s of each of the ring's channels
   bool plain_trees = false;  // of several nodes
+  std::optional<CollNet> collnet;
 };
 
 // The part of a cell's latency that is no step: the launch.
 double base_latency_us(Cell const& cell);
+// What the network's sum takes where NVLS does what is within the nodes, as NCCL counts it.
+double nvls_in_network_us();
 // The hops up and down the tree of nodes of NVLSTree, as NCCL counts them.
 double nvls_tree_hops_us(std::size_t nodes);
 // One of its steps over NVLink, or within a node over PCIe, as NCCL counts.

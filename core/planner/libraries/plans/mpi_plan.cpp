@@ -17,7 +17,7 @@ namespace {
 using namespace literals;
 
 // Source: open-mpi/ompi, ompi/mca/coll/accelerator: reductions always go through host memory; all_gather and all_to_all
-// up to 64 KiB, broadcasts up to 256 B.
+// up to 64 KiB, broadcasts up to 256 B, gathers and scatters never.
 constexpr double kMaxStaged = 64.0 * (1 << 10);
 constexpr double kMaxStagedBroadcast = 256;
 // ompi/mca/coll/tuned: below this an all-reduce halves nothing (recursive doubling: all data in each of log2 n rounds).
@@ -42,9 +42,7 @@ class MpiPlan {
   }
 
   Plan make() {
-    bool const reduces = collective_.op == CollectiveOp::AllReduce || collective_.op == CollectiveOp::ReduceScatter;
-    auto const limit = collective_.op == CollectiveOp::Broadcast ? kMaxStagedBroadcast : kMaxStaged;
-    bool const staged = reduces || bytes() <= limit;
+    bool const staged = reduces() || bytes() <= max_staged();
     auto& choice = steps_.choice();
     choice.protocol = staged ? "staged" : "device";
     if (staged)
@@ -55,6 +53,14 @@ class MpiPlan {
   }
 
  private:
+  [[nodiscard]] bool reduces() const {
+    return collective_.op == CollectiveOp::AllReduce || collective_.op == CollectiveOp::ReduceScatter ||
+           collective_.op == CollectiveOp::Reduce;
+  }
+  [[nodiscard]] double max_staged() const {
+    if (collective_.op == CollectiveOp::Gather || collective_.op == CollectiveOp::Scatter) return 0;
+    return collective_.op == CollectiveOp::Broadcast ? kMaxStagedBroadcast : kMaxStaged;
+  }
   [[nodiscard]] std::size_t per_node() const { return nodes_.front().size(); }
   [[nodiscard]] double ranks() const { return static_cast<double>(collective_.among.size()); }
   [[nodiscard]] double rounds() const { return static_cast<double>(std::bit_width(collective_.among.size() - 1)); }
@@ -102,7 +108,9 @@ class MpiPlan {
       }
     steps_.name_next("from host");
     for (auto const& node : nodes_)
-      for (auto const gpu : node) copy(memory_of(gpu), gpu, after(), exchanged);
+      for (auto const gpu : node)
+        if (collective_.op != CollectiveOp::Reduce || Place(gpu) == collective_.among[collective_.root])
+          copy(memory_of(gpu), gpu, after(), exchanged);
   }
 
   // By copies from GPU to GPU where they have peer access, else through host memory as the driver does it; over the
@@ -113,12 +121,14 @@ class MpiPlan {
     steps_.remark("messages go from GPU to GPU: by copies where they have peer access, else through host memory");
     steps_.begin(nodes_, kMessage + kHostOfAMessage * (is_broadcast ? 1.0 : ranks() - 1));
     steps_.name_next("message");
-    auto const& all = collective_.among;
+    auto all = collective_.among;
+    if (is_broadcast) std::rotate(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(collective_.root), all.end());
     for (std::size_t a = 0; a < all.size(); ++a)
       for (std::size_t b = 0; b < all.size(); ++b) {
-        bool const sends = is_broadcast ? b == a + 1 : a != b;
-        if (sends)
-          message(*gpu_at(machine_, all[a]), *gpu_at(machine_, all[b]), is_broadcast ? bytes() : bytes() / ranks());
+        auto const from = *gpu_at(machine_, all[a]);
+        auto const to = *gpu_at(machine_, all[b]);
+        bool const sends = is_broadcast ? b == a + 1 : a != b && is_exchanged(collective_, machine_, from, to);
+        if (sends) message(from, to, is_broadcast ? bytes() : bytes() / ranks());
       }
   }
 

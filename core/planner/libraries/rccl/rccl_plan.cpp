@@ -45,9 +45,9 @@ class RcclPlan {
   }
 
   Plan make() {
-    bool const exchanges = collective_.op == CollectiveOp::AllToAll;
-    bool const by_pairs =
-        !exchanges && nodes_.size() == 1 && bytes() <= kMaxByPairs && collective_.op != CollectiveOp::Broadcast;
+    bool const exchanges = is_exchange(collective_.op);
+    bool const has_root = collective_.op == CollectiveOp::Broadcast || collective_.op == CollectiveOp::Reduce;
+    bool const by_pairs = !exchanges && !has_root && nodes_.size() == 1 && bytes() <= kMaxByPairs;
     bool const by_flags = bytes() < kMaxByFlags && !exchanges;
     Choice chosen{AlgorithmKind::Ring, by_flags ? Protocol::LL : Protocol::Simple};
     if (nodes_.size() > 1 && !exchanges)
@@ -106,8 +106,7 @@ class RcclPlan {
   // tree those of a node and of its levels.
   [[nodiscard]] Seconds latency(Choice const& chosen, bool by_pairs) const {
     auto const of = latencies(chosen.algorithm, chosen.protocol);
-    if (collective_.op == CollectiveOp::AllToAll)
-      return of.base + of.link_step + (nodes_.size() > 1 ? of.network_step : Seconds(0));
+    if (is_exchange(collective_.op)) return of.base + of.link_step + (nodes_.size() > 1 ? of.network_step : Seconds(0));
     auto const phases = collective_.op == CollectiveOp::AllReduce ? 2.0 : 1.0;
     auto const of_node = static_cast<double>(per_node() - 1);
     auto const nodes = static_cast<double>(nodes_.size());
@@ -123,7 +122,7 @@ class RcclPlan {
   }
 
   void explain(AlgorithmKind algorithm, bool by_pairs) {
-    if (collective_.op == CollectiveOp::AllToAll) return;
+    if (is_exchange(collective_.op)) return;
     bool const is_tree = algorithm == AlgorithmKind::Tree;
     if (by_pairs)
       steps_.remark("few bytes: every two GPUs exchange their parts at once, over the xGMI link between them");
@@ -143,8 +142,7 @@ class RcclPlan {
     auto const& gpus = nodes_.front();
     for (auto const a : gpus)
       for (auto const b : gpus) {
-        bool const back_to_root = collective_.op == CollectiveOp::Broadcast && b == gpus.front();
-        if (a != b && !back_to_root) steps_.add(steps_.between_gpus(a, b, each, Op::Write));
+        if (a != b && passes_hop(collective_, machine_, a, b)) steps_.add(steps_.between_gpus(a, b, each, Op::Write));
       }
   }
 
@@ -166,12 +164,16 @@ class RcclPlan {
   void ring(std::vector<std::size_t> const& path, double each) {
     for (std::size_t h = 0; h < nodes_.size(); ++h) {
       auto const of_node = h % 2 == 1 ? std::vector(path.rbegin(), path.rend()) : path;
-      for (std::size_t i = 0; i + 1 < of_node.size(); ++i)
-        steps_.add(steps_.between_gpus(nodes_[h][of_node[i]], nodes_[h][of_node[i + 1]], each, Op::Write));
+      for (std::size_t i = 0; i + 1 < of_node.size(); ++i) {
+        auto const a = nodes_[h][of_node[i]];
+        auto const b = nodes_[h][of_node[i + 1]];
+        if (passes_hop(collective_, machine_, a, b)) steps_.add(steps_.between_gpus(a, b, each, Op::Write));
+      }
       auto const next = (h + 1) % nodes_.size();
-      if (next == 0 && collective_.op == CollectiveOp::Broadcast) continue;  // the root has it
-      auto const entered = next % 2 == 1 ? path.back() : path.front();
-      steps_.add(LibrarySteps::request_of(nodes_[h][of_node.back()], nodes_[next][entered], each, Op::Copy));
+      auto const last = nodes_[h][of_node.back()];
+      auto const entered = nodes_[next][next % 2 == 1 ? path.back() : path.front()];
+      if (passes_hop(collective_, machine_, last, entered))
+        steps_.add(LibrarySteps::request_of(last, entered, each, Op::Copy));
     }
   }
 
@@ -200,6 +202,7 @@ class RcclPlan {
       for (std::size_t k = 0; k < nodes_.size(); ++k)
         for (auto const a : nodes_[h])
           for (auto const b : nodes_[k]) {
+            if (!is_exchanged(collective_, machine_, a, b)) continue;
             if (h == k && a != b)
               steps_.add(steps_.between_gpus(a, b, each / send_efficiency(collective_.among.size()), Op::Write));
             if (h != k) steps_.add(LibrarySteps::request_of(a, b, each, Op::Copy));

@@ -57,6 +57,7 @@ ProtocolLimits limits_of(CollectiveOp op, Chip chip) {
       return older ? ProtocolLimits{524288, 524288, 4415057} : ProtocolLimits{262144, 262144, 70640910};
     case CollectiveOp::Broadcast:
       return older ? ProtocolLimits{8192, 8192, 33554432} : ProtocolLimits{2048, 2048, 16777216};
+    case CollectiveOp::Reduce: return {16383, 16383, 16777216};  // of gfx950, and taken for gfx942
     default: return {};
   }
 }
@@ -66,7 +67,8 @@ Protocol protocol_of(CollectiveOp op, double bytes, Communicator const& communic
   constexpr double kOfMoreNodes = 3.8;
   if (op == CollectiveOp::AllReduce && communicator.nodes > 2) limits.ll128 *= kOfMoreNodes;
   auto const ranks = static_cast<double>(communicator.nodes * communicator.per_node);
-  auto const of_rank = op == CollectiveOp::Broadcast ? bytes : bytes / ranks;
+  bool const has_root = op == CollectiveOp::Broadcast || op == CollectiveOp::Reduce;
+  auto const of_rank = has_root ? bytes : bytes / ranks;
   if (of_rank > limits.ll128_from && of_rank <= limits.ll128) return Protocol::LL128;
   return of_rank <= limits.ll ? Protocol::LL : Protocol::Simple;
 }

@@ -44,16 +44,33 @@ std::vector<std::vector<PciId>> gpus_by_node(Machine const& machine, Collective 
     if (gpus.size() != nodes.front().size())
       throw PlanError(
           fmt::format("{}'s plan is known where every node has equally many GPUs of the collective", library));
-  if (collective.op == CollectiveOp::Broadcast && collective.root != 0)
-    throw PlanError(fmt::format("{}'s broadcast is planned from its first participant", library));
   return nodes;
 }
 
 void refuse_unknown_op(CollectiveOp op, std::string const& library) {
   if (passes_of(op, 2) > 0) return;
   throw PlanError(fmt::format(
-      "what {} does for {} is not known; all_reduce, all_gather, reduce_scatter, broadcast and all_to_all are", library,
-      to_string(op)));
+      "what {} does for {} is not known; all_reduce, all_gather, reduce_scatter, reduce, broadcast, all_to_all, gather "
+      "and scatter are",
+      library, to_string(op)));
+}
+
+bool is_exchange(CollectiveOp op) {
+  return op == CollectiveOp::AllToAll || op == CollectiveOp::Gather || op == CollectiveOp::Scatter;
+}
+
+bool passes_hop(Collective const& collective, Machine const& machine, PciId from, PciId to) {
+  auto const root = gpu_at(machine, collective.among[collective.root]);
+  if (collective.op == CollectiveOp::Broadcast) return to != root;
+  if (collective.op == CollectiveOp::Reduce) return from != root;
+  return true;
+}
+
+bool is_exchanged(Collective const& collective, Machine const& machine, PciId from, PciId to) {
+  auto const root = gpu_at(machine, collective.among[collective.root]);
+  if (collective.op == CollectiveOp::Gather) return to == root;
+  if (collective.op == CollectiveOp::Scatter) return from == root;
+  return true;
 }
 
 Collective collective_of_all(Machine const& machine, CollectiveOp op, Bytes bytes) {

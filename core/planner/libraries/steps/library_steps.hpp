@@ -27,6 +27,15 @@ std::vector<std::vector<PciId>> gpus_by_node(Machine const& machine, Collective 
 // Throws PlanError unless the op is one that rings do: others are known of no library.
 void refuse_unknown_op(CollectiveOp op, std::string const& library);
 
+// Whether libraries do the op by sends and receives of pairs.
+bool is_exchange(CollectiveOp op);
+
+// Whether a ring's data pass the hop between two GPUs: a broadcast's not the one to its root, which has them, a
+// reduction's not the one from it.
+bool passes_hop(Collective const& collective, Machine const& machine, PciId from, PciId to);
+// Whether an exchange has a message between two GPUs: of a gather those to its root, of a scatter those from it.
+bool is_exchanged(Collective const& collective, Machine const& machine, PciId from, PciId to);
+
 // A collective of all GPUs that work.
 Collective collective_of_all(Machine const& machine, CollectiveOp op, Bytes bytes);
 

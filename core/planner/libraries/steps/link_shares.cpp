@@ -11,7 +11,10 @@ double passes_of(CollectiveOp op, std::size_t ranks) {
     case CollectiveOp::AllReduce: return 2 * (n - 1) / n;
     case CollectiveOp::AllGather:
     case CollectiveOp::ReduceScatter:
+    case CollectiveOp::Gather:
+    case CollectiveOp::Scatter:
     case CollectiveOp::AllToAll: return (n - 1) / n;
+    case CollectiveOp::Reduce:
     case CollectiveOp::Broadcast: return 1;
     default: return 0;
   }
