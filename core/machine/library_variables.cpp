@@ -54,6 +54,7 @@ constexpr std::array kVariables{
     LibraryVariable{"NCCL_SYM_CTAS", kWindows},
     LibraryVariable{"NCCL_P2P_DIRECT_DISABLE", "the copy between buffers that it adds is not modelled"},
     LibraryVariable{"NCCL_PXN_C2C", "a relay beside NVLink-C2C is not modelled"},
+    LibraryVariable{"NCCL_NET_DISABLE_INTRA", "data between GPUs of a node are planned without NICs"},
     LibraryVariable{"NCCL_CROSS_NIC", "rings keep to one rail"},
     LibraryVariable{"NCCL_NETDEVS_POLICY", kNics},
     LibraryVariable{"NCCL_IB_HCA", kNics},

@@ -317,6 +317,28 @@ TEST(NcclPlan, SaysWhatItCannotDo) {
               HasSubstr("library.env.NCCL_MAX_NCHANNELS: 'few' is no number"));
 }
 
+// NCCL counts 22 GB/s between the sockets of h100-pcie-x8, and more to its NICs, which are below the GPUs' switches.
+// Within one node it counts no NICs.
+TEST(NcclPlan, SaysWhereNcclSendsByNicsWithinANode) {
+  auto const remarks = [](std::string const& node, std::string const& among, std::vector<std::string> const& settings) {
+    auto machine = bundled().machine_from(SourceText::from_memory(
+        "some.yaml", fmt::format("lanewise: cluster/1\ncluster: some\nnodes: [{{machine: {}, count: 2}}]\n"
+                                 "fabric: {{kind: rail_optimised}}\n",
+                                 node)));
+    for (auto const& text : settings) apply_setting(machine, parse_setting(text), bundled());
+    Model const model(std::move(machine));
+    Collective collective{CollectiveOp::AllGather, {}, 64_MiB};
+    for (auto const& one : expand_range(among)) collective.among.push_back(model.machine().place(one));
+    return plan_by_library(model, collective, Library{}).library.value().remarks;
+  };
+  auto const by_nics = testing::Contains(HasSubstr("16 pairs of GPUs of a node by their NICs"));
+  EXPECT_THAT(remarks("h100-pcie-x8", "node0/gpu0..node1/gpu7", {}), by_nics);
+  EXPECT_THAT(remarks("h100-pcie-x8", "node0/gpu0..node1/gpu7", {"library.env.NCCL_NET_DISABLE_INTRA=1"}),
+              testing::Not(by_nics));
+  EXPECT_THAT(remarks("h100-pcie-x8", "node0/gpu0..node0/gpu7", {}), testing::Not(by_nics));
+  EXPECT_THAT(remarks("dgx-a100", "node0/gpu0..node1/gpu7", {}), testing::Not(by_nics));
+}
+
 TEST(LibraryName, IsReadWithItsVersion) {
   EXPECT_EQ(parse_library("nccl").value, Library{});
   EXPECT_EQ(parse_library("nccl-2.18").value, (Library{LibraryKind::Nccl, 2, 18}));

@@ -163,6 +163,18 @@ class NcclPlan {
     for (auto const& [transport, count] : pairs)
       text += fmt::format("{}{} x {}", text.empty() ? "" : ", ", count, transport);
     if (!text.empty()) remark("pairs of GPUs of a node: " + text);
+    if (several() && number_in(environment_, "NCCL_NET_DISABLE_INTRA").value_or(0) != 1) remark_pairs_by_nics();
+  }
+
+  void remark_pairs_by_nics() {
+    std::size_t count = 0;
+    for (std::size_t a = 0; a < per_node(); ++a)
+      for (std::size_t b = a + 1; b < per_node(); ++b) count += topology_.is_faster_by_nics(a, b) ? 1 : 0;
+    if (count > 0)
+      remark(
+          fmt::format("NCCL sends between {} pairs of GPUs of a node by their NICs, as they are near and faster by its "
+                      "constants; planned as above, which NCCL_NET_DISABLE_INTRA=1 makes it",
+                      count));
   }
 
   [[nodiscard]] double on_link() const { return bytes_on_link(cell_.protocol); }

@@ -446,6 +446,16 @@ std::size_t Topology::own_nic(std::size_t gpu, std::size_t channel) const {
   return nearest[(first + channel % of_each) % nearest.size()];
 }
 
+bool Topology::is_faster_by_nics(std::size_t from, std::size_t to) const {
+  auto const speed = between(from, to).rate;
+  auto const reaches_faster = [&](std::size_t gpu) {
+    for (std::size_t nic = 0; nic < nics_.size(); ++nic)
+      if (to_nic(gpu, nic).type <= PathType::Pxb && to_nic(gpu, nic).rate > speed) return true;
+    return false;
+  };
+  return from != to && reaches_faster(from) && reaches_faster(to);
+}
+
 PathType Topology::farthest_gpus() const {
   auto farthest = PathType::Local;
   for (auto const& path : pairs_) farthest = std::max(farthest, path.type);

@@ -55,6 +55,9 @@ class Topology {
   [[nodiscard]] Transport transport(std::size_t from, std::size_t to) const {
     return transports_[from * gpus_.size() + to];
   }
+  // Whether both GPUs reach a NIC near them faster than each other (paths.cc: ncclTopoCheckNet): among several nodes NCCL
+  // then sends by NICs within the node too.
+  [[nodiscard]] bool is_faster_by_nics(std::size_t from, std::size_t to) const;
   // By link and direction.
   [[nodiscard]] std::vector<double> const& capacities() const { return capacities_; }
   // Whether a link is PCIe, of which NCCL counts 6/5 of peer traffic through an Intel host bridge.
