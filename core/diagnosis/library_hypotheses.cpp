@@ -24,6 +24,7 @@ class LibraryHypotheses {
         "NCCL_NVLS_ENABLE", "0", "NVLS is not used: the NVSwitches reduce nothing",
         "NCCL_DEBUG=INFO: 'NVLS multicast support is not available'; NCCL_NVLS_ENABLE, driver, fabric manager, a VM or "
         "MIG without multicast");
+    if (!machine_.nvswitches.empty()) no_nvlink();
     for (auto const* channels : {"1", "2", "4", "8"})
       library("NCCL_MAX_NCHANNELS", channels,
               fmt::format("NCCL uses {} channel{} only", channels, std::string(channels) == "1" ? "" : "s"),
@@ -52,6 +53,23 @@ class LibraryHypotheses {
     h.check = std::move(check);
     h.settings = {{"library.env." + variable, value}};
     h.change = applying(h.settings.front(), catalogue_);
+    found_.push_back(std::move(h));
+  }
+
+  // As a topology file of another machine does: neither peer access nor what NVSwitches reduce.
+  void no_nvlink() {
+    auto h = hypothesis_of(CauseKind::Library, "NCCL_TOPO_FILE",
+                           "NCCL sees no NVLink: data pass host memory, and the NVSwitches reduce nothing");
+    h.check =
+        "nvidia-smi topo -m; NCCL_DEBUG=INFO: 'via SHM' and no NVLS; NCCL_TOPO_FILE of another machine, fabric manager";
+    h.settings = {{"library.env.NCCL_P2P_DISABLE", "1"}, {"library.env.NCCL_NVLS_ENABLE", "0"}};
+    for (auto const& setting : h.settings)
+      if (machine_.library_environment.contains(setting.key.substr(std::string("library.env.").size()))) return;
+    h.change = [first = applying(h.settings[0], catalogue_),
+                second = applying(h.settings[1], catalogue_)](Machine& machine) {
+      first(machine);
+      second(machine);
+    };
     found_.push_back(std::move(h));
   }
 

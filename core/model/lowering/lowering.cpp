@@ -38,8 +38,13 @@ void Lowering::limit_blocks() {
   auto const runs_on = source && way_.drive == Drive::Push ? source : gpu(to_) ? gpu(to_) : source;
   if (!runs_on) return;
   auto const& block = figures::block(machine_.part_of(*runs_on));
-  auto const rate = way_.low_latency ? block.low_latency : block.simple;
-  path_.limit((source ? rate : std::min(rate, block.host)) * way_.blocks, Cap::ThreadBlocks);
+  auto rate = way_.low_latency ? block.low_latency : block.simple;
+  if (auto const* memory = std::get_if<NumaId>(&from_)) {
+    auto const* cpu = machine_.part_of(machine_.at(*memory).socket);
+    bool const has_gen5 = cpu != nullptr && cpu->cpu.root_port_generation.value_or(0) >= 5;
+    rate = std::min(rate, has_gen5 ? std::max(block.host, overheads::kHostOfGen5) : block.host);
+  }
+  path_.limit(rate * way_.blocks, Cap::ThreadBlocks);
 }
 
 // What only the first such transfer pays: peer access, registration with a NIC, a pinned BAR1 window. Sockets register

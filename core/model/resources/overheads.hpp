@@ -38,11 +38,12 @@ struct BlockFigures {
   // and Hopper, 32 on Blackwell, 16 on Volta); no block need reach it. Hopper's `simple` is own: all-reduces among 2 x
   // H100 by 1, 2, 4 and 8 blocks reach 21, 42, 82 and 154 GB/s, the step within the GPU included (2026-11-26).
   BytesPerSecond simple, low_latency;
-  // What one reads of host memory that another GPU wrote. Hopper: all-reduces and all-gathers among 2 x H100 without
-  // peer access, 27 and 25 GB/s by 4 blocks (own, 2026-11-26). Blackwell: 22.2 GB/s by 2 blocks among 8 RTX PRO 6000
-  // (local-inference-lab/rtx6kpro, hardware/pcie-bandwidth.md). Ampere, Ada: 5.0 GB/s by 2 blocks among 8 RTX 4090
-  // (NVIDIA/nccl-tests issue 307), 5.2 among 4 A100. Volta: 6.9 by 2 blocks among 2 V100 (marconetto/azadventures,
-  // chapter 18). Turing: 4.0 by 2 blocks among 2 RTX 2080 Ti (Anthony-Hoo.github.io, AutoDL test of 2025-06-05).
+  // What one reads of host memory that another GPU wrote, at least kHostOfGen5 where the CPU has PCIe gen5. Hopper:
+  // all-reduces and all-gathers among 2 x H100 without peer access, 27 and 25 GB/s by 4 blocks (own, 2026-11-26).
+  // Blackwell: 22.2 GB/s by 2 blocks among 8 RTX PRO 6000 (local-inference-lab/rtx6kpro, hardware/pcie-bandwidth.md).
+  // Ampere, Ada: 5.0 GB/s by 2 blocks among 8 RTX 4090 (NVIDIA/nccl-tests issue 307), 5.2 among 4 A100. Volta: 6.9 by 2
+  // blocks among 2 V100 (marconetto/azadventures, chapter 18). Turing: 4.0 by 2 blocks among 2 RTX 2080 Ti
+  // (Anthony-Hoo.github.io, AutoDL test of 2025-06-05).
   BytesPerSecond host;
   // What one copies or adds within its GPU while it sends nothing. Fitted to all-reduces of 512 MiB among 2 GPUs
   // (ai-dynamo/aiconfigurator, NCCL 2.27.3 and 2.29.2; measurements/published/*-nccl.yaml), Volta taken as Ampere.
@@ -57,6 +58,9 @@ struct BlockFigures {
   // 0.24.0). Others are taken as Hopper.
   Seconds told{2.1e-6}, pass{0.6e-6};
 };
+// Source: Hopper's above, with an Emerald Rapids; RTX 4090 with EPYC 9554 15.9 GB/s by two blocks, between sockets
+// (WU-CVGL/cluster-setup, docs/05_GPU_P2P_RTX4090.md), where the same GPUs with CPUs of gen4 reach 5.0.
+inline constexpr BytesPerSecond kHostOfGen5 = 7.4_GBps;
 // A step by Simple over PCIe, where NCCL chooses by 5.7 us. Fitted to all-reduces of 4 to 32 KiB among 8 RTX 5090
 // (measurements/published/rtx5090-x8-turin-p2p.yaml): 36.3 to 39.3 us, less 8.4 us of the call, in 14 steps.
 inline constexpr Seconds kSimpleStepOverPcie = 2.0_us;
