@@ -55,8 +55,8 @@ class Topology {
   [[nodiscard]] Transport transport(std::size_t from, std::size_t to) const {
     return transports_[from * gpus_.size() + to];
   }
-  // Whether both GPUs reach a NIC near them faster than each other (paths.cc: ncclTopoCheckNet): among several nodes NCCL
-  // then sends by NICs within the node too.
+  // Whether both GPUs reach a NIC near them faster than each other (paths.cc: ncclTopoCheckNet): among several nodes
+  // NCCL then sends by NICs within the node too.
   [[nodiscard]] bool is_faster_by_nics(std::size_t from, std::size_t to) const;
   // By link and direction.
   [[nodiscard]] std::vector<double> const& capacities() const { return capacities_; }
