@@ -177,7 +177,9 @@ class CauseSearch {
       for (std::size_t k = 0; k < points.size(); ++k) {
         auto const& usual = diagnosis_.points[points[k]].result.predicted;
         // A point that the hypothesis does not change, or makes impossible, keeps its prediction.
-        predicted.push_back(changed[k] && result.points[k].predicted ? result.points[k].predicted : usual);
+        auto figure = changed[k] && result.points[k].predicted ? *result.points[k].predicted : *usual;
+        bool const is_rate = diagnosis_.points[points[k]].result.quantity == MeasuredQuantity::Bandwidth;
+        predicted.push_back(is_rate ? figure / hypothesis.slowdown : figure * hypothesis.slowdown);
       }
       return predicted;
     } catch (Interrupted const&) {
@@ -192,7 +194,14 @@ class CauseSearch {
     return *base_;
   }
 
+  // Whether no figure is as it should be.
+  [[nodiscard]] bool all_are_slow() const {
+    return std::all_of(diagnosis_.points.begin(), diagnosis_.points.end(),
+                       [](GradedPoint const& point) { return !point.result.predicted || is_slow(point); });
+  }
+
   void evaluate_hypothesis(Hypothesis hypothesis) {
+    if (hypothesis.slowdown > 1 && !all_are_slow()) return;
     auto predicted = predict(hypothesis, selected_);
     if (!predicted.empty()) evaluated_.push_back({std::move(hypothesis), std::move(predicted)});
   }

@@ -36,7 +36,7 @@ bool is_peer(Machine const& machine, MeasuredSeries const& series, MeasuredFlow 
 class HypothesisFinder {
  public:
   HypothesisFinder(Machine const& machine, std::vector<SlowPoint> const& slow, Catalogue& catalogue)
-      : machine_(machine), catalogue_(catalogue) {
+      : machine_(machine), catalogue_(catalogue), slow_count_(slow.size()) {
     for (auto const& [series, point] : slow) {
       for (auto const& flow : point->flows) {
         add_end(flow.from);
@@ -57,6 +57,7 @@ class HypothesisFinder {
     peer_access();
     nvlinks();
     network();
+    clocks();
     return std::move(found_);
   }
 
@@ -69,6 +70,8 @@ class HypothesisFinder {
     links();
     nvlinks();
     if (crosses_nodes()) append(fabric_hypotheses(machine_, catalogue_));
+    if (crosses_nodes()) append(no_data_direct(machine_, catalogue_));
+    clocks();
     // A variable's values are alike, and so are the links of all devices.
     auto const family = [](Hypothesis const& hypothesis) {
       return std::pair(hypothesis.kind, hypothesis.kind == CauseKind::Library ? hypothesis.subject : std::string());
@@ -78,7 +81,7 @@ class HypothesisFinder {
     for (auto& hypothesis : found_) {
       bool const of_a_device = hypothesis.kind == CauseKind::Link || hypothesis.kind == CauseKind::Nvlink;
       auto const devices = of_a_device ? ends_.size() : std::size_t{1};
-      hypothesis.handicap = 2 * std::log(static_cast<double>(alike[family(hypothesis)] * devices));
+      hypothesis.handicap += 2 * std::log(static_cast<double>(alike[family(hypothesis)] * devices));
     }
     return std::move(found_);
   }
@@ -187,6 +190,15 @@ class HypothesisFinder {
       found_.push_back(std::move(h));
       if (!by_library_) acs_of_one_switch();
     }
+    if (machine_.hosts.front().settings.virtualization.ats) {
+      auto h =
+          hypothesis_of(CauseKind::Ats, "", "address translation services (ATS) do not work: every DMA is translated");
+      h.check =
+          "lspci -vvv: ATSCap and ATSCtl Enable+ of GPUs and NICs; ATS_ENABLED of the NIC's firmware, the VM's host";
+      h.settings = {{"virtualization.ats", "off"}};
+      h.change = applied(h.settings.front());
+      found_.push_back(std::move(h));
+    }
     if (translates(machine_.hosts.front().settings.iommu)) return;
     Setting const iommu{"iommu", "translated"};
     auto translated = hypothesis_of(CauseKind::Iommu, "", "the IOMMU translates DMA");
@@ -246,11 +258,48 @@ class HypothesisFinder {
     if (numas_.empty()) return;
     auto h = hypothesis_of(CauseKind::Pageable, "", "the host memory was pageable, not pinned");
     h.check = "cudaHostAlloc or cudaHostRegister for the buffers; bandwidthTest --memory=pinned";
-    h.reinterpret = [](MeasuredSeries& series, MeasuredPoint&) {
-      if (series.pageable || (series.mechanism && series.mechanism != Mechanism::HostDma)) return false;
-      return series.pageable = true;
-    };
+    h.reinterpret = as_pageable;
     found_.push_back(std::move(h));
+    confidential();
+  }
+
+  // Copies between host and GPU of a confidential virtual machine: a core encrypts them into a bounce buffer, from
+  // which the GPU reads them, chunk by chunk.
+  void confidential() {
+    constexpr std::array<double, 2> kEncrypted{3e9, 6e9};  // B/s by AES-GCM: assumed, no figure was found published
+    for (auto const rate : kEncrypted) {
+      auto h = hypothesis_of(
+          CauseKind::Confidential, "",
+          fmt::format("data to and from the GPUs pass encrypted bounce buffers, at {:.0f} GB/s", rate / 1e9));
+      h.check = "nvidia-smi conf-compute -f: is confidential computing (CC) on?";
+      h.handicap = 2 * std::log(static_cast<double>(kEncrypted.size()));
+      h.change = [rate](Machine& machine) {
+        for (auto& part : machine.parts)
+          if (part.kind == PartKind::Cpu) part.cpu.core_copy_bandwidth = BytesPerSecond(rate);
+      };
+      h.reinterpret = as_pageable;
+      found_.push_back(std::move(h));
+    }
+  }
+  static bool as_pageable(MeasuredSeries& series, MeasuredPoint&) {
+    if (series.pageable || (series.mechanism && series.mechanism != Mechanism::HostDma)) return false;
+    return series.pageable = true;
+  }
+
+  // Low clocks slow what GPUs do, whatever its size: only several slow figures tell.
+  void clocks() {
+    constexpr std::size_t kFewest = 4;
+    constexpr std::array<double, 4> kSlowdowns{1.25, 1.5, 2, 3};
+    if (slow_count_ < kFewest) return;
+    for (auto const slowdown : kSlowdowns) {
+      auto h = hypothesis_of(CauseKind::Clock, "",
+                             fmt::format("the GPUs run slowly: everything takes {:g} times as long", slowdown));
+      h.check = "nvidia-smi -q -d CLOCK,POWER,PERFORMANCE under load: clocks, power limit, thermal slowdown";
+      // Anything that slows all alike looks like it, as many variables of a library do.
+      h.handicap = by_library_ ? 16 : 4 + 2 * std::log(static_cast<double>(kSlowdowns.size()));
+      h.slowdown = slowdown;
+      found_.push_back(std::move(h));
+    }
   }
 
   // ------------------------------------------------------------------------------------------------------ peer access
@@ -367,6 +416,7 @@ class HypothesisFinder {
     }
     if (!crosses_nodes()) return;
     append(fabric_hypotheses(machine_, catalogue_));
+    append(no_data_direct(machine_, catalogue_));
     auto const hosts = hosts_of_ends();
     for (auto const& attachment : machine_.fabric->attachments) {
       auto const& nic = machine_.at(attachment.nic);
@@ -383,6 +433,7 @@ class HypothesisFinder {
 
   Machine const& machine_;
   Catalogue& catalogue_;
+  std::size_t slow_count_;
   std::set<std::size_t> ends_, numas_;
   bool peers_ = false, by_nvlink_ = false, gpu_direct_ = false, by_library_ = false, exchanges_ = false;
   static constexpr std::size_t kNoPart = static_cast<std::size_t>(-1);
@@ -393,9 +444,9 @@ class HypothesisFinder {
 }  // namespace
 
 std::string_view to_string(CauseKind kind) {
-  constexpr std::array<std::string_view, 13> kNames{"link",     "nvlink",       "acs",        "iommu", "numa",
-                                                    "pageable", "peer_refused", "not_nvlink", "nic",   "no_gpudirect",
-                                                    "library",  "fabric",       "bar1"};
+  constexpr std::array<std::string_view, 17> kNames{
+      "link",         "nvlink",  "acs",    "iommu", "numa", "pageable",    "peer_refused", "not_nvlink", "nic",
+      "no_gpudirect", "library", "fabric", "bar1",  "ats",  "data_direct", "confidential", "clock"};
   return kNames.at(static_cast<std::size_t>(kind));
 }
 

@@ -10,19 +10,23 @@
 namespace lanewise {
 
 enum class CauseKind : std::uint8_t {
-  Link,         // a PCIe link trained down
-  Nvlink,       // NVLinks that are down
-  Acs,          // ACS redirects peer traffic to the root complex
-  Iommu,        // the IOMMU translates
-  Numa,         // host memory on another NUMA node
-  Pageable,     // host memory that is not pinned
-  PeerRefused,  // no peer access, so the driver stages
-  NotNvlink,    // peer access over PCIe despite NVLink
-  Nic,          // a NIC other than the nearest
-  NoGpuDirect,  // no GPUDirect RDMA, so data are staged in host memory
-  Library,      // a variable of the library, or what has the same effect
-  Fabric,       // the network between nodes: hashed flows, cables that are missing
-  Bar1,         // an aperture that is too small
+  Link,          // a PCIe link trained down
+  Nvlink,        // NVLinks that are down
+  Acs,           // ACS redirects peer traffic to the root complex
+  Iommu,         // the IOMMU translates
+  Numa,          // host memory on another NUMA node
+  Pageable,      // host memory that is not pinned
+  PeerRefused,   // no peer access, so the driver stages
+  NotNvlink,     // peer access over PCIe despite NVLink
+  Nic,           // a NIC other than the nearest
+  NoGpuDirect,   // no GPUDirect RDMA, so data are staged in host memory
+  Library,       // a variable of the library, or what has the same effect
+  Fabric,        // the network between nodes: hashed flows, cables that are missing
+  Bar1,          // an aperture that is too small
+  Ats,           // address translation services do not work
+  DataDirect,    // NICs reach GPUs through the CPU, not by their function on the GPU's own PCIe tree
+  Confidential,  // data to and from the host pass encrypted bounce buffers
+  Clock,         // all GPUs are slow alike: clocks, power
 };
 std::string_view to_string(CauseKind kind);  // link, nvlink, acs, iommu, numa, pageable, peer_refused, ...
 
@@ -33,6 +37,7 @@ struct Hypothesis {
   std::vector<std::string> likewise;  // other states with the same bandwidth: "gen3 x16"
   std::string check;                  // how to check it on the machine
   double handicap = 0;            // what it must explain more than others, as it is one of many alike: 2 ln(how many)
+  double slowdown = 1;            // every figure takes so many times as long
   std::vector<Setting> settings;  // --set arguments with the same effect; empty if there are none
   std::function<void(Machine&)> change = {};
   // Changes a slow point to what was really measured under the hypothesis; returns false if that is the same. Absent:

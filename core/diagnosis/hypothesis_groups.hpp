@@ -15,6 +15,8 @@ std::function<void(Machine&)> applying(Setting setting, Catalogue& catalogue);
 std::vector<Hypothesis> library_hypotheses(Machine const& machine, Catalogue& catalogue, bool exchanges);
 // Networks that lost cables, or that send each flow over one of them.
 std::vector<Hypothesis> fabric_hypotheses(Machine const& machine, Catalogue& catalogue);
+// NICs whose Data Direct functions are not used, so that GPUs are reached through the CPU; none where they have none.
+std::vector<Hypothesis> no_data_direct(Machine const& machine, Catalogue& catalogue);
 // BAR1 of the GPUs among `functions` (indices of the machine's) maps 256 MiB only.
 std::vector<Hypothesis> small_bar1(Machine const& machine, std::set<std::size_t> const& functions);
 

@@ -41,6 +41,28 @@ std::vector<Hypothesis> fabric_hypotheses(Machine const& machine, Catalogue& cat
   return found;
 }
 
+std::vector<Hypothesis> no_data_direct(Machine const& machine, Catalogue& catalogue) {
+  // Two DGX Stations with GB300: 26.62 GB/s each way of a NIC of 400 Gb/s, 48.73 with Data Direct (all-reduces of 2
+  // GiB, measurements/published/dgx-station-gb300-2-perftest.yaml).
+  constexpr auto kThroughCpu = "217 Gb/s";
+  auto h = hypothesis_of(CauseKind::DataDirect, "", "Data Direct is not used: NICs reach the GPUs through the CPU");
+  h.check =
+      "NCCL_DEBUG=INFO: 'Data Direct DMA Interface is detected'; NCCL_IB_DATA_DIRECT; the devices that a container is "
+      "given";
+  std::vector<std::function<void(Machine&)>> changes;
+  for (auto const nic : machine.all(PciKind::Nic)) {
+    auto const& port = machine.at(nic).port_of;
+    if (port.empty() || machine.is_off(nic)) continue;
+    h.settings.push_back({"rate@" + port, kThroughCpu});
+    changes.push_back(applying(h.settings.back(), catalogue));
+  }
+  if (changes.empty()) return {};
+  h.change = [changes = std::move(changes)](Machine& changed) {
+    for (auto const& change : changes) change(changed);
+  };
+  return {std::move(h)};
+}
+
 std::vector<Hypothesis> small_bar1(Machine const& machine, std::set<std::size_t> const& functions) {
   constexpr Bytes kWithoutResizing{std::int64_t{256} << 20};  // the size that firmware gives without a resizable BAR
   std::set<std::size_t> parts;

@@ -175,6 +175,64 @@ TEST(Diagnosis, ASmallApertureIsAmongTheCausesOfPeers) {
   EXPECT_EQ(machine.part_of(machine.all(PciKind::Gpu).front())->gpu.bar1, Bytes(256 << 20));
 }
 
+// All figures are half of what they should be: a power limit, not eight links that trained down.
+TEST(Diagnosis, LowClocksSlowEverything) {
+  auto const right = questions("a100x8-pcie-4sw", Mechanism::PcieP2p);
+  auto slow = measured(right, right, {});
+  for (auto& series : slow.series)
+    for (auto& point : series.points) point.value /= 2;
+  auto const diagnosis = diagnosed(slow);
+  ASSERT_FALSE(diagnosis.causes.empty());
+  EXPECT_EQ(diagnosis.causes[0].what.kind, CauseKind::Clock) << diagnosis_text(diagnosis);
+  EXPECT_EQ(diagnosis.causes[0].what.slowdown, 2);
+  EXPECT_EQ(diagnosis.causes[0].explained, diagnosis.slow());
+  // Where one figure is as it should be, it is not the clocks.
+  slow.series[0].points[0].value *= 2;
+  for (auto const& cause : diagnosed(slow).causes) EXPECT_NE(cause.what.kind, CauseKind::Clock);
+}
+
+TEST(Diagnosis, BounceBuffersSlowCopiesOfTheHost) {
+  auto confidential = questions("hgx-h100", Mechanism::Nvlink);
+  confidential = measured(confidential, confidential, {});
+  for (std::size_t s : {0U, 1U})
+    for (auto& point : confidential.series[s].points) point.value = 3.1e9;
+  auto const diagnosis = diagnosed(confidential);
+  ASSERT_FALSE(diagnosis.causes.empty());
+  EXPECT_EQ(diagnosis.causes[0].what.kind, CauseKind::Confidential) << diagnosis_text(diagnosis);
+  EXPECT_THAT(diagnosis.causes[0].what.text, HasSubstr("at 3 GB/s"));
+}
+
+// Figures of two DGX Stations: 48.73 and 26.62 GB/s each way
+// (measurements/published/dgx-station-gb300-2-perftest.yaml).
+TEST(Diagnosis, DataDirectThatIsNotUsedIsNamed) {
+  Measurement asked;
+  asked.machine = "dgx-station-gb300-2";
+  auto both = series_named("both-ways");
+  both.mechanism = Mechanism::Gdr;
+  both.op = Op::Write;
+  both.points = {{{{"node0/gpu0", "node1/gpu0"}, {"node1/gpu0", "node0/gpu0"}}, Bytes(2LL << 30), {}, 53.24e9, {}, {}}};
+  asked.series = {both};
+  auto const diagnosis = diagnosed(asked);
+  ASSERT_FALSE(diagnosis.causes.empty());
+  EXPECT_EQ(diagnosis.causes[0].what.kind, CauseKind::DataDirect) << diagnosis_text(diagnosis);
+  EXPECT_THAT(diagnosis.causes[0].what.settings, Contains(Setting{"rate@node1/nic0", "217 Gb/s"}));
+  asked.series[0].points[0].value = 97.46e9;
+  EXPECT_TRUE(diagnosed(asked).causes.empty());
+}
+
+TEST(Diagnosis, TranslationServicesAreACauseWhereTheyAreInUse) {
+  auto machine = catalogue().machine("hgx-h100");
+  auto const asked = questions("hgx-h100", Mechanism::Nvlink);
+  auto const named = [&] {
+    auto const found = hypotheses_for(machine, {{&asked.series[0], &asked.series[0].points[0]}}, catalogue());
+    return std::any_of(found.begin(), found.end(), [](auto const& one) { return one.kind == CauseKind::Ats; });
+  };
+  EXPECT_FALSE(named());
+  for (auto const* text : {"iommu=translated", "virtualization.ats=on"})
+    apply_setting(machine, parse_setting(text), catalogue());
+  EXPECT_TRUE(named());
+}
+
 // The benchmark took the memory of one node for all GPUs.
 TEST(Diagnosis, HostMemoryOfAnotherNodeIsNamed) {
   auto right = questions("gh200x4", Mechanism::Nvlink);
