@@ -40,6 +40,23 @@ std::string Nccl::version() {
   return fmt::format("{}.{}.{}", version / 10000, version % 10000 / 100, version % 100);
 }
 
+// The root is the first GPU, whose own part stays where it is. As nccl-tests does it: a call for each message.
+void Nccl::exchange_with_root(CollectiveOp op, std::size_t elements, std::size_t rank) {
+  auto& gpu = gpus_[rank];
+  auto* const data = static_cast<Element*>(gpu.data.get());
+  auto const part = elements / gpus_.size();
+  auto const message = [&](std::size_t of, int peer, bool sends) {
+    auto* const at = data + of * part;
+    if (sends)
+      check_nccl(ncclSend(at, part, ncclUint32, peer, gpu.communicator.get(), gpu.stream.get()), "ncclSend");
+    else
+      check_nccl(ncclRecv(at, part, ncclUint32, peer, gpu.communicator.get(), gpu.stream.get()), "ncclRecv");
+  };
+  bool const root_sends = op == CollectiveOp::Scatter;
+  if (rank > 0) return message(rank, 0, !root_sends);
+  for (std::size_t other = 1; other < gpus_.size(); ++other) message(other, static_cast<int>(other), root_sends);
+}
+
 // In place where NCCL supports that, as the executor's.
 void Nccl::enqueue(CollectiveOp op, std::size_t elements, std::size_t rank) {
   auto& gpu = gpus_[rank];
@@ -66,6 +83,14 @@ void Nccl::enqueue(CollectiveOp op, std::size_t elements, std::size_t rank) {
         check_nccl(ncclRecv(output + other * part, part, ncclUint32, peer, communicator, stream), "ncclRecv");
       }
       break;
+    case CollectiveOp::Broadcast:
+      check_nccl(ncclBroadcast(data, data, elements, ncclUint32, 0, communicator, stream), "ncclBroadcast");
+      break;
+    case CollectiveOp::Reduce:
+      check_nccl(ncclReduce(data, data, elements, ncclUint32, ncclSum, 0, communicator, stream), "ncclReduce");
+      break;
+    case CollectiveOp::Scatter:
+    case CollectiveOp::Gather: exchange_with_root(op, elements, rank); break;
     default: throw PlanError(fmt::format("{} is not compared with NCCL", to_string(op)));
   }
 }

@@ -46,6 +46,7 @@ class Nccl {
   };
   void enqueue(CollectiveOp op, std::size_t elements);
   void enqueue(CollectiveOp op, std::size_t elements, std::size_t rank);
+  void exchange_with_root(CollectiveOp op, std::size_t elements, std::size_t rank);
   [[nodiscard]] Seconds once(CollectiveOp op, std::size_t elements);
 
   Links& links_;

@@ -34,7 +34,8 @@ using namespace lanewise::literals;
 constexpr Repetition kRepetition{2, 11};
 constexpr Bytes kSizes[] = {4_KiB, 16_KiB, 64_KiB, 256_KiB, 1_MiB, 4_MiB, 16_MiB, 64_MiB, 128_MiB, 256_MiB, 512_MiB};
 constexpr CollectiveOp kOps[] = {CollectiveOp::AllReduce, CollectiveOp::AllGather, CollectiveOp::ReduceScatter,
-                                 CollectiveOp::AllToAll};
+                                 CollectiveOp::AllToAll,  CollectiveOp::Broadcast, CollectiveOp::Reduce,
+                                 CollectiveOp::Scatter,   CollectiveOp::Gather};
 
 class Comparison {
  public:

@@ -52,7 +52,7 @@ collective() {  # NAME OP ALGORITHM BYTES
 algorithms_of() {
   case $1 in
     scatter | gather | all_to_all) echo direct ;;
-    broadcast | all_reduce) echo direct ring tree ;;
+    broadcast | reduce | all_reduce) echo direct ring tree ;;
     *) echo direct ring ;;
   esac
   case $1 in broadcast | all_gather | all_reduce) ((gpus < 3)) || echo through_host ;; esac

@@ -317,6 +317,22 @@ TEST(NcclPlan, SaysWhatItCannotDo) {
               HasSubstr("library.env.NCCL_MAX_NCHANNELS: 'few' is no number"));
 }
 
+// Between the sockets of EPYC 9575F there are four links of 48 GB/s, of which NCCL counts 16 in all; 18 is the least
+// that it tries among Blackwell GPUs.
+TEST(NcclPlan, SaysWhatItsConstantsCost) {
+  auto const remarks = [](std::string const& name, std::string const& among) {
+    Model const model(machine_with(name));
+    Collective collective{CollectiveOp::AllReduce, {}, 64_MiB};
+    for (auto const& one : expand_range(among)) collective.among.push_back(model.machine().place(one));
+    return plan_by_library(model, collective, Library{}).library.value().remarks;
+  };
+  EXPECT_THAT(
+      remarks("rtx5090-x8-turin", "gpu0..gpu7"),
+      testing::Contains(HasSubstr("NCCL counts 16 GB/s between the sockets, which have 192; with these it would "
+                                  "find 2 channels of 24 GB/s")));
+  EXPECT_THAT(remarks("hgx-h100", "gpu0..gpu7"), testing::Not(testing::Contains(HasSubstr("between the sockets"))));
+}
+
 // NCCL counts 22 GB/s between the sockets of h100-pcie-x8, and more to its NICs, which are below the GPUs' switches.
 // Within one node it counts no NICs.
 TEST(NcclPlan, SaysWhereNcclSendsByNicsWithinANode) {

@@ -141,6 +141,7 @@ class NcclPlan {
                          ring.channels.size(), ring.rate, to_string(ring.intra),
                          several() ? fmt::format(" and to the NIC over {}", to_string(ring.inter)) : std::string(),
                          channels_));
+    remark_sockets(ring);
     std::string costs;
     for (auto const& cell : all) {
       if (cell.rate <= 0) continue;
@@ -152,6 +153,30 @@ class NcclPlan {
       remark(fmt::format("the NICs' plugin tells NCCL that a message between nodes takes {:.0f} us",
                          topology_.plugin_latency_us()));
     remark_transports();
+  }
+
+  // Where rings cross sockets and NCCL's constant keeps them narrow: what it would find if it counted the links there
+  // are.
+  void remark_sockets(Graph const& ring) {
+    if (ring.intra < PathType::Sys) return;
+    auto const* cpu = machine_.part_of(machine_.socket_of(nodes_.front().front()));
+    auto const counted = counted_between_sockets(cpu, library_);
+    double there = 0;
+    for (auto const& link : machine_.socket_links) {
+      auto const& part = machine_.at(link.part);
+      bool const is_first = link.a == machine_.socket_links.front().a && link.b == machine_.socket_links.front().b;
+      if (is_first && part.link.rate) there += part.link.rate->value() * link.count * 1e-9;
+    }
+    if (there <= counted) return;
+    Topology const as_built(machine_, nodes_.front(), library_, environment_, there);
+    auto const wider = search_rings(as_built, several(), library_);
+    auto const total = [](Graph const& graph) { return static_cast<double>(graph.channels.size()) * graph.rate; };
+    if (total(wider) < 1.2 * total(ring)) return;
+    remark(fmt::format(
+        "NCCL counts {:.3g} GB/s between the sockets, which have {:.3g}; with these it would find {} channels "
+        "of {:.3g} GB/s: give it rings by NCCL_GRAPH_FILE (export nccl-graph), or more channels by "
+        "NCCL_MIN_NCHANNELS",
+        counted, there, wider.channels.size(), wider.rate));
   }
 
   void remark_transports() {

@@ -62,8 +62,9 @@ int intel_model(Part const& part) {
   return part.cpu.root_port_generation.value_or(4) >= 5 ? 0x8F : 0x55;
 }
 
-// topo.cc: between any two NUMA nodes.
-double socket_rate(Part const* part, Library const& library) {
+}  // namespace
+
+double counted_between_sockets(Part const* part, Library const& library) {
   switch (vendor_of(part)) {
     case CpuVendor::Intel: {
       auto const model = intel_model(*part);
@@ -78,6 +79,8 @@ double socket_rate(Part const* part, Library const& library) {
   }
   return kLocalRate;
 }
+
+namespace {
 
 // init.cc and paths.cc: how near two GPUs must be for P2P.
 PathType peer_level(Topology const& topology, std::size_t gpus, Library const& library,
@@ -113,8 +116,13 @@ std::string_view to_string(Transport transport) {
 // Makes the links, then the paths over them.
 class Topology::Builder {
  public:
-  Builder(Topology& topology, Library const& library, Environment const& environment)
-      : topology_(topology), machine_(topology.machine_), library_(library), environment_(environment) {}
+  Builder(Topology& topology, Library const& library, Environment const& environment,
+          std::optional<double> between_sockets)
+      : topology_(topology),
+        machine_(topology.machine_),
+        library_(library),
+        environment_(environment),
+        between_sockets_(between_sockets) {}
 
   void build() {
     describe_gpus();
@@ -279,7 +287,9 @@ class Topology::Builder {
 
   std::uint32_t link_between(NumaId a, NumaId b) {
     auto const [found, is_new] = numa_links_.try_emplace(std::minmax(a, b), 0);
-    if (is_new) found->second = add_link(socket_rate(machine_.part_of(machine_.at(a).socket), library_), false);
+    if (is_new)
+      found->second = add_link(
+          between_sockets_.value_or(counted_between_sockets(machine_.part_of(machine_.at(a).socket), library_)), false);
     return a < b ? found->second : found->second + 1;
   }
 
@@ -384,6 +394,7 @@ class Topology::Builder {
   Machine const& machine_;
   Library const& library_;
   Environment const& environment_;
+  std::optional<double> between_sockets_;
   std::vector<int> own_capability_;
   std::vector<std::vector<std::optional<std::uint32_t>>> switch_links_;  // by domain and GPU
   std::map<std::pair<std::size_t, std::size_t>, std::uint32_t> bundles_;
@@ -405,7 +416,7 @@ std::vector<PciId> nics_of(Machine const& machine, std::vector<PciId> const& gpu
 }
 
 Topology::Topology(Machine const& machine, std::vector<PciId> gpus, Library const& library,
-                   Environment const& environment)
+                   Environment const& environment, std::optional<double> between_sockets)
     : machine_(machine), gpus_(std::move(gpus)) {
   nics_ = nics_of(machine, gpus_);
   std::map<HostId, std::vector<PciId>> of_host;
@@ -414,7 +425,7 @@ Topology::Topology(Machine const& machine, std::vector<PciId> gpus, Library cons
     auto const& all = of_host.at(machine.host_of(gpu));
     devices_.push_back(static_cast<std::size_t>(std::find(all.begin(), all.end(), gpu) - all.begin()));
   }
-  Builder(*this, library, environment).build();
+  Builder(*this, library, environment, between_sockets).build();
 }
 
 std::vector<std::size_t> Topology::find_nearest_nics(std::size_t gpu) const {

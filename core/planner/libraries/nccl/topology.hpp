@@ -32,11 +32,15 @@ enum class CpuVendor : std::uint8_t { Unknown, Intel, Amd, Arm, Power };
 // The NICs of the hosts of these GPUs that work and are on the first network, as transfers prefer it.
 std::vector<PciId> nics_of(Machine const& machine, std::vector<PciId> const& gpus);
 
+// GB/s that NCCL counts between any two NUMA nodes of such CPUs (topo.cc).
+double counted_between_sockets(Part const* cpu, Library const& library);
+
 class Topology {
  public:
   // The node of these GPUs: a host, or the hosts that NVLink joins. `machine` must outlive it. NICs are those of its
-  // hosts that are on the network.
-  Topology(Machine const& machine, std::vector<PciId> gpus, Library const& library, Environment const& environment);
+  // hosts that are on the network. `between_sockets`: GB/s that NCCL is to count there instead of its constant.
+  Topology(Machine const& machine, std::vector<PciId> gpus, Library const& library, Environment const& environment,
+           std::optional<double> between_sockets = {});
 
   [[nodiscard]] std::vector<PciId> const& gpus() const { return gpus_; }
   [[nodiscard]] std::vector<PciId> const& nics() const { return nics_; }
