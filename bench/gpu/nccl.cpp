@@ -40,21 +40,22 @@ std::string Nccl::version() {
   return fmt::format("{}.{}.{}", version / 10000, version % 10000 / 100, version % 100);
 }
 
-// The root is the first GPU, whose own part stays where it is. As nccl-tests does it: a call for each message.
+// The root is the first GPU. A call for each message, as nccl-tests does it, also for the root's own part.
 void Nccl::exchange_with_root(CollectiveOp op, std::size_t elements, std::size_t rank) {
   auto& gpu = gpus_[rank];
-  auto* const data = static_cast<Element*>(gpu.data.get());
   auto const part = elements / gpus_.size();
-  auto const message = [&](std::size_t of, int peer, bool sends) {
-    auto* const at = data + of * part;
-    if (sends)
-      check_nccl(ncclSend(at, part, ncclUint32, peer, gpu.communicator.get(), gpu.stream.get()), "ncclSend");
-    else
-      check_nccl(ncclRecv(at, part, ncclUint32, peer, gpu.communicator.get(), gpu.stream.get()), "ncclRecv");
+  auto const send = [&](std::size_t of, int peer) {
+    auto* const at = static_cast<Element*>(gpu.data.get()) + of * part;
+    check_nccl(ncclSend(at, part, ncclUint32, peer, gpu.communicator.get(), gpu.stream.get()), "ncclSend");
+  };
+  auto const receive = [&](std::size_t of, int peer) {
+    auto* const at = static_cast<Element*>(gpu.output.get()) + of * part;
+    check_nccl(ncclRecv(at, part, ncclUint32, peer, gpu.communicator.get(), gpu.stream.get()), "ncclRecv");
   };
   bool const root_sends = op == CollectiveOp::Scatter;
-  if (rank > 0) return message(rank, 0, !root_sends);
-  for (std::size_t other = 1; other < gpus_.size(); ++other) message(other, static_cast<int>(other), root_sends);
+  for (std::size_t other = 0; rank == 0 && other < gpus_.size(); ++other)
+    root_sends ? send(other, static_cast<int>(other)) : receive(other, static_cast<int>(other));
+  root_sends ? receive(rank, 0) : send(rank, 0);
 }
 
 // In place where NCCL supports that, as the executor's.

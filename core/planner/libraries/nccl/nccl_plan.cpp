@@ -402,8 +402,10 @@ class NcclPlan {
     remark_transports();
     auto const& block = figures::block(machine_.part_of(nodes_.front().front()));
     steps_.begin(nodes_, Seconds(cell_.latency_us * 1e-6));
-    // Its own part is copied by a peer's channels; what goes over a network takes longer than that.
-    if (!several()) steps_.add_latency(Bytes(static_cast<std::int64_t>(each * on_link())) / (block.local * of_peer));
+    // Its own part is copied by a peer's channels; what goes over a network takes longer than that, and where there is
+    // one direction, as with a gather (2 x H200), other warps copy it meanwhile.
+    if (!several() && collective_.op == CollectiveOp::AllToAll)
+      steps_.add_latency(Bytes(static_cast<std::int64_t>(each * on_link())) / (block.local * of_peer));
     if (by_nvlink) steps_.add_latency(last_slices(each / of_peer, of_peer));
     steps_.name_next("sendrecv");
     for (std::size_t h = 0; h < nodes_.size(); ++h)
