@@ -43,6 +43,8 @@ struct CollectiveLimits {
 
   // Hierarchical.
   std::array<std::size_t, 5> slices = {2, 4, 8, 16, 32};
+  std::size_t broadcast_chunks_between_groups = 4;  // of each member's part of a slice
+  std::size_t broadcast_outstanding = 2;            // chunks between two groups
   Bytes min_slice_chunk{std::int64_t{64} << 10};
   std::size_t max_transfers = 20480;  // among up to all_slices_max_participants
   std::size_t all_slices_max_participants = 64;

@@ -80,7 +80,8 @@ CandidatePlans::CandidatePlans(Model const& model, Collective const& collective,
       places_(collective.among) {
   for (auto const& near : layout_.near_memories) places_.emplace_back(near.memory);
   for (auto const movers : kMovers)
-    if (movers == Movers::Fastest || collective.among.size() <= kCollectiveLimits.all_algorithms_max_participants)
+    if (movers == Movers::Fastest || collective.among.size() <= kCollectiveLimits.all_algorithms_max_participants ||
+        has_root(collective.op))
       for (auto const preference : kPreferences) ways_.emplace_back(model, collective, places_, movers, preference);
 }
 

@@ -154,8 +154,7 @@ TEST(CollNet, TakesAShareOfTheNicsRate) {
     auto const collective = among_all(model, CollectiveOp::AllReduce, 8_GiB);
     return estimate(model, plan_by_library(model, collective, Library{}).steps).makespan.value();
   };
-  // Of each NIC of 50 GB/s 1 GiB, at 10 and at 20 GB/s.
-  // Weights are rounded.
+  // Each NIC of 50 GB/s has 1 GiB, at 10 and at 20 GB/s; the tolerance is that of weights, which are rounded.
   EXPECT_NEAR(seconds(0.2) - seconds(0.4), (1 << 30) / 20e9, 1e-3);
 }
 

@@ -6,10 +6,10 @@
 
 #include <cmath>
 
+#include "core/planner/collectives/algorithms/double_tree.hpp"
 #include "core/planner/libraries/nccl/graph_search.hpp"
 #include "core/planner/libraries/nccl/tree_search.hpp"
 #include "core/planner/libraries/nccl/tuning.hpp"
-#include "core/planner/libraries/steps/double_tree.hpp"
 #include "lanewise/estimate/estimate.hpp"
 #include "lanewise/io/error.hpp"
 #include "lanewise/machine/setting.hpp"

@@ -192,6 +192,19 @@ std::optional<TransferSchedule> two_trees(Collective const& collective, Particip
   return schedule;
 }
 
+// A broadcast along two trees whose root has one child in each: one step deeper, but it sends each byte once.
+std::optional<TransferSchedule> two_trees_below_the_root(Collective const& collective,
+                                                         ParticipantLayout const& layout) {
+  if (collective.op != CollectiveOp::Broadcast || layout.pipeline_chunks < 2) return std::nullopt;
+  auto ranks = all_ranks(collective.among.size());
+  std::rotate(ranks.begin(), ranks.begin() + static_cast<std::ptrdiff_t>(collective.root), ranks.end());
+  Chunks chunks(2 * layout.pipeline_chunks);
+  std::iota(chunks.begin(), chunks.end(), 0);
+  TransferSchedule schedule(ranks.size(), collective.bytes, chunks.size());
+  two_tree_broadcast(schedule, ranks, chunks);
+  return schedule;
+}
+
 std::optional<TransferSchedule> halving_doubling(Collective const& collective) {
   auto const n = collective.among.size();
   if (!std::has_single_bit(n) || (!has_reduce_scatter(collective.op) && !has_all_gather(collective.op)))
@@ -278,7 +291,10 @@ std::vector<TransferSchedule> schedules_of(Collective const& collective, Algorit
       add(one_step_all_reduce(collective));
       break;
     case Algorithm::Ring: add(ring(collective, layout)); break;
-    case Algorithm::Tree: add(two_trees(collective, layout)); break;
+    case Algorithm::Tree:
+      add(two_trees(collective, layout));
+      add(two_trees_below_the_root(collective, layout));
+      break;
     case Algorithm::HalvingDoubling: add(halving_doubling(collective)); break;
     case Algorithm::Hierarchical: return hierarchical_schedules(collective, layout);
     case Algorithm::ThroughHost: return through_host_schedules(collective, layout);

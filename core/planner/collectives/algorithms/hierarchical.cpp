@@ -25,7 +25,8 @@ TransferSchedule schedule_by(Collective const& collective, ParticipantLayout con
 std::vector<InterGroupPattern> patterns_for(Collective const& collective, std::size_t groups) {
   using enum InterGroupPattern;
   if (collective.op == CollectiveOp::Scatter || collective.op == CollectiveOp::Gather) return {Ring};
-  if (collective.op == CollectiveOp::Broadcast) return groups > 2 ? std::vector{Ring, Tree} : std::vector{Ring};
+  if (collective.op == CollectiveOp::Broadcast)
+    return groups > 2 ? std::vector{Ring, Tree, TwoTrees} : std::vector{Ring};
   if (!std::has_single_bit(groups)) return {Ring};
   return groups <= kCollectiveLimits.ring_max_groups ? std::vector{Halving, Ring} : std::vector{Halving};
 }
@@ -45,7 +46,6 @@ void append_variants(Collective const& collective, ParticipantLayout const& layo
                      IntraGroupPattern within, std::vector<TransferSchedule>& all) {
   bool const many = collective.among.size() > kCollectiveLimits.all_slices_max_participants;
   bool const exchanging = is_exchange(collective);
-  auto const chunks = static_cast<std::int64_t>(GroupedSchedule::chunks_of_slice(collective, layout));
   bool const at_once = within == IntraGroupPattern::AllAtOnce;
   if (!at_once) all.push_back(schedule_by(collective, layout, pattern, 1, within));
   // Counted with two slices: with one, chunks of the same position may be neighbours and be sent as one.
@@ -56,6 +56,7 @@ void append_variants(Collective const& collective, ParticipantLayout const& layo
   std::vector<std::size_t> slice_counts;
   for (auto slices : kCollectiveLimits.slices) {
     if (at_once) slices = slices_at_once(slices, layout.groups.front().size());
+    auto const chunks = static_cast<std::int64_t>(GroupedSchedule::chunks_of_slice(collective, layout, slices));
     if (slices * transfers_of_slice <= max_transfers &&
         collective.bytes >= kCollectiveLimits.min_slice_chunk * (chunks * static_cast<std::int64_t>(slices)))
       slice_counts.push_back(slices);

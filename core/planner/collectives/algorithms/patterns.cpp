@@ -1,7 +1,11 @@
 #include "core/planner/collectives/algorithms/patterns.hpp"
 
 #include <algorithm>
+#include <array>
+#include <numeric>
 #include <utility>
+
+#include "core/planner/collectives/algorithms/double_tree.hpp"
 
 namespace lanewise {
 namespace {
@@ -100,6 +104,29 @@ void tree_broadcast(TransferSchedule& schedule, Ranks ranks, Chunks const& chunk
   for (auto const chunk : chunks)
     for (auto edge = edges.rbegin(); edge != edges.rend(); ++edge)
       schedule.send(ranks[edge->second], ranks[edge->first], {chunk}, false);
+}
+
+void two_tree_broadcast(TransferSchedule& schedule, Ranks ranks, Chunks const& chunks) {
+  if (ranks.size() < 2) return;
+  auto const others = ranks.subspan(1);
+  std::array<std::vector<std::pair<std::size_t, std::size_t>>, 2> edges;  // from, to
+  for (std::size_t tree = 0; tree < edges.size(); ++tree) {
+    auto const parent_of = [&](std::size_t node) { return tree_parent(node, others.size(), static_cast<int>(tree)); };
+    auto const depth = [&](std::size_t node) {
+      std::size_t steps = 0;
+      for (auto up = parent_of(node); up; up = parent_of(*up)) ++steps;
+      return steps;
+    };
+    std::vector<std::size_t> nodes(others.size());
+    std::iota(nodes.begin(), nodes.end(), 0);
+    std::ranges::stable_sort(nodes, {}, depth);
+    for (auto const node : nodes) {
+      auto const parent = parent_of(node);
+      edges[tree].emplace_back(parent ? others[*parent] : ranks[0], others[node]);
+    }
+  }
+  for (std::size_t c = 0; c < chunks.size(); ++c)
+    for (auto const& [from, to] : edges[c % edges.size()]) schedule.send(from, to, {chunks[c]}, false);
 }
 
 void chain_broadcast(TransferSchedule& schedule, Ranks ranks, Chunks const& chunks) {

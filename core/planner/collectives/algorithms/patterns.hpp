@@ -29,6 +29,10 @@ void recursive_doubling_all_gather(TransferSchedule& schedule, Ranks ranks, Part
 // Along an in-order binary tree whose root is the middle rank, pipelined chunk by chunk: towards the root, or away.
 void tree_reduce(TransferSchedule& schedule, Ranks ranks, Chunks const& chunks);
 void tree_broadcast(TransferSchedule& schedule, Ranks ranks, Chunks const& chunks);
+// From the first rank to the others along two binary trees that take chunks in turn. It sends each chunk once, and
+// inner nodes of one tree are leaves of the other, so that nobody sends more than all data (Sanders, Speck and Träff,
+// Two-tree algorithms for full bandwidth broadcast, reduction and scan, 2009).
+void two_tree_broadcast(TransferSchedule& schedule, Ranks ranks, Chunks const& chunks);
 // From the first rank along the chain, pipelined chunk by chunk.
 void chain_broadcast(TransferSchedule& schedule, Ranks ranks, Chunks const& chunks);
 

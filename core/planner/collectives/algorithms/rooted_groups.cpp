@@ -1,5 +1,6 @@
 #include "core/planner/collectives/algorithms/rooted_groups.hpp"
 
+#include <numeric>
 #include <utility>
 
 #include "core/planner/collectives/algorithms/patterns.hpp"
@@ -11,7 +12,9 @@ class RootedGroups {
  public:
   RootedGroups(Collective const& collective, ParticipantLayout const& layout, InterGroupPattern pattern,
                std::size_t slices)
-      : pattern_(pattern), grouped_(collective, layout, slices) {
+      : pattern_(pattern),
+        grouped_(collective, layout, slices),
+        chunks_of_member_(GroupedSchedule::chunks_of_member(collective, layout, slices)) {
     for (std::size_t g = 0; g < groups_.size(); ++g)
       for (std::size_t m = 0; m < size_; ++m)
         if (groups_[g][m] == root_) {
@@ -35,32 +38,43 @@ class RootedGroups {
   }
 
   // The root sends every byte once inside its group: the chunks of its own position go to other groups directly, and
-  // another member of its group distributes them inside it.
+  // another member of its group distributes them inside it. Between groups data go chunk by chunk, so that the last
+  // group begins early; within a group, where nobody waits, those of a member at once.
   void broadcast() {
-    auto const chunk = [&](std::size_t slice, std::size_t m) { return static_cast<std::uint32_t>(slice * size_ + m); };
-    auto const holder = [&](std::size_t slice, std::size_t m) {
-      return groups_[root_group_][m != root_member_ ? m : (m + 1 + slice % (size_ - 1)) % size_];
-    };
     for (std::size_t slice = 0; slice < slices_; ++slice)
-      for (std::size_t m = 0; m < size_; ++m) send(root_, holder(slice, m), chunk(slice, m));
+      for (std::size_t m = 0; m < size_; ++m)
+        for (auto const chunk : chunks(slice, m)) send(root_, holder(slice, m), chunk);
     grouped_.end_phase();
-    for (std::size_t m = 0; m < size_; ++m) {
-      Chunks chunks;
-      for (std::size_t slice = 0; slice < slices_; ++slice) chunks.push_back(chunk(slice, m));
-      if (pattern_ == InterGroupPattern::Tree)
-        tree_broadcast(grouped_.schedule(), members_at(m, groups_.size() / 2), chunks);
-      else
-        chain_broadcast(grouped_.schedule(), members_at(m, 0), chunks);
-    }
-    grouped_.end_phase();
+    for (std::size_t m = 0; m < size_; ++m) broadcast_between_groups(m);
+    grouped_.end_phase(kCollectiveLimits.broadcast_outstanding);
     for (std::size_t slice = 0; slice < slices_; ++slice)
       for (std::size_t g = 0; g < groups_.size(); ++g)
         for (std::size_t m = 0; m < size_; ++m) {
           auto const from = g == root_group_ ? holder(slice, m) : groups_[g][m];
           for (auto const to : groups_[g])
-            if (to != root_) send(from, to, chunk(slice, m));
+            if (to != root_ && to != from) grouped_.schedule().send(from, to, chunks(slice, m), false);
         }
     grouped_.end_phase();
+  }
+  void broadcast_between_groups(std::size_t m) {
+    Chunks all;
+    for (std::size_t slice = 0; slice < slices_; ++slice)
+      for (auto const chunk : chunks(slice, m)) all.push_back(chunk);
+    switch (pattern_) {
+      case InterGroupPattern::Tree: tree_broadcast(grouped_.schedule(), members_at(m, groups_.size() / 2), all); break;
+      case InterGroupPattern::TwoTrees: two_tree_broadcast(grouped_.schedule(), members_at(m, 0), all); break;
+      default: chain_broadcast(grouped_.schedule(), members_at(m, 0), all); break;
+    }
+  }
+  // Of a broadcast, those of a slice that the members at position m send to other groups.
+  [[nodiscard]] Chunks chunks(std::size_t slice, std::size_t m) const {
+    Chunks all(chunks_of_member_);
+    std::iota(all.begin(), all.end(), static_cast<std::uint32_t>((slice * size_ + m) * chunks_of_member_));
+    return all;
+  }
+  // Who distributes these chunks within the root's group.
+  [[nodiscard]] std::size_t holder(std::size_t slice, std::size_t m) const {
+    return groups_[root_group_][m != root_member_ ? m : (m + 1 + slice % (size_ - 1)) % size_];
   }
   // The members at position m of all groups; the one in the root's group comes at `index`.
   [[nodiscard]] std::vector<std::size_t> members_at(std::size_t m, std::size_t index) const {
@@ -109,6 +123,7 @@ class RootedGroups {
 
   InterGroupPattern pattern_;
   GroupedSchedule grouped_;
+  std::size_t chunks_of_member_;
   std::vector<std::vector<std::size_t>> const& groups_ = grouped_.groups();
   std::size_t slices_ = grouped_.slices();
   std::size_t size_ = grouped_.group_size();

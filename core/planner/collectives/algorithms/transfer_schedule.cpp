@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <deque>
 #include <map>
 #include <numeric>
 #include <tuple>
@@ -99,12 +100,17 @@ void TransferSchedule::send_block_to_output(std::size_t from, std::size_t to, By
   append(std::move(transfer));
 }
 
-void TransferSchedule::serialise_per_link(std::size_t first) {
-  std::map<std::tuple<std::uint32_t, std::uint32_t, std::optional<std::uint32_t>>, std::uint32_t> last;
+void TransferSchedule::serialise_per_link(std::size_t first, std::size_t outstanding) {
+  using Link = std::tuple<std::uint32_t, std::uint32_t, std::optional<std::uint32_t>>;
+  std::map<Link, std::deque<std::uint32_t>> last;  // up to `outstanding`
   for (auto id = static_cast<std::uint32_t>(first); id < transfers_.size(); ++id) {
     auto& transfer = transfers_[id];
-    auto const [entry, is_first] = last.try_emplace({transfer.from, transfer.to, transfer.leg}, id);
-    if (!is_first) wait_for(transfer, std::exchange(entry->second, id));
+    auto& before = last[{transfer.from, transfer.to, transfer.leg}];
+    if (before.size() == outstanding) {
+      wait_for(transfer, before.front());
+      before.pop_front();
+    }
+    before.push_back(id);
   }
 }
 

@@ -50,8 +50,8 @@ class TransferSchedule {
   void send_block_to_output(std::size_t from, std::size_t to, Bytes read_at, Bytes write_at, Bytes bytes);
 
   // Serialises the transfers from number `first` on between the same two participants (on the same leg): each waits for
-  // the one before it, so the first chunk arrives early and can be forwarded.
-  void serialise_per_link(std::size_t first = 0);
+  // the one before it, or the one `outstanding` before it, so the first chunk arrives early and can be forwarded.
+  void serialise_per_link(std::size_t first = 0, std::size_t outstanding = 1);
 
   // Limits outstanding transfers per participant: `width` inside its group and `width` outside. A transfer belongs to
   // its sender, or to its receiver if it reduces. Participants in no group form groups of their own. The cost of

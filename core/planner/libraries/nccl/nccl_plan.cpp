@@ -9,11 +9,11 @@
 
 #include "core/machine/library_variables.hpp"
 #include "core/model/resources/figures.hpp"
+#include "core/planner/collectives/algorithms/double_tree.hpp"
 #include "core/planner/libraries/nccl/nvls_rounds.hpp"
 #include "core/planner/libraries/nccl/transports.hpp"
 #include "core/planner/libraries/nccl/tree_search.hpp"
 #include "core/planner/libraries/nccl/tuning.hpp"
-#include "core/planner/libraries/steps/double_tree.hpp"
 #include "core/planner/libraries/steps/library_steps.hpp"
 #include "core/planner/libraries/steps/link_shares.hpp"
 #include "lanewise/io/error.hpp"
@@ -156,16 +156,17 @@ class NcclPlan {
   }
 
   // Where rings cross sockets and NCCL's constant keeps them narrow: what it would find if it counted the links there
-  // are.
+  // are. Not where a socket has several NUMA nodes: NCCL counts the constant between any two of them.
   void remark_sockets(Graph const& ring) {
-    if (ring.intra < PathType::Sys) return;
+    if (ring.intra < PathType::Sys || machine_.numa_nodes.size() > machine_.sockets.size()) return;
     auto const* cpu = machine_.part_of(machine_.socket_of(nodes_.front().front()));
     auto const counted = counted_between_sockets(cpu, library_);
     double there = 0;
     for (auto const& link : machine_.socket_links) {
       auto const& part = machine_.at(link.part);
-      bool const is_first = link.a == machine_.socket_links.front().a && link.b == machine_.socket_links.front().b;
-      if (is_first && part.link.rate) there += part.link.rate->value() * link.count * 1e-9;
+      auto const& first = machine_.socket_links.front();
+      bool const joins_same_sockets = link.a == first.a && link.b == first.b;
+      if (joins_same_sockets && part.link.rate) there += part.link.rate->value() * link.count * 1e-9;
     }
     if (there <= counted) return;
     Topology const as_built(machine_, nodes_.front(), library_, environment_, there);
@@ -197,8 +198,8 @@ class NcclPlan {
       for (std::size_t b = a + 1; b < per_node(); ++b) count += topology_.is_faster_by_nics(a, b) ? 1 : 0;
     if (count > 0)
       remark(
-          fmt::format("NCCL sends between {} pairs of GPUs of a node by their NICs, as they are near and faster by its "
-                      "constants; planned as above, which NCCL_NET_DISABLE_INTRA=1 makes it",
+          fmt::format("NCCL sends between {} pairs of GPUs of a node by their NICs, which are faster by its constants; "
+                      "this plan does not, and is what NCCL does with NCCL_NET_DISABLE_INTRA=1",
                       count));
   }
 

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <vector>
 
+#include "core/planner/collectives/algorithms/double_tree.hpp"
 #include "core/planner/libraries/rccl/tuning.hpp"
-#include "core/planner/libraries/steps/double_tree.hpp"
 #include "core/planner/libraries/steps/library_steps.hpp"
 #include "core/planner/libraries/steps/link_shares.hpp"
 #include "core/rules/conditions.hpp"

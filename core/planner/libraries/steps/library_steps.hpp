@@ -24,7 +24,7 @@ enum class NodeOf : std::uint8_t { Host, NvlinkDomain };
 std::vector<std::vector<PciId>> gpus_by_node(Machine const& machine, Collective const& collective,
                                              std::string const& library, NodeOf node = NodeOf::NvlinkDomain);
 
-// Throws PlanError unless the op is one that rings do: others are known of no library.
+// Throws PlanError unless libraries are known to do the op.
 void refuse_unknown_op(CollectiveOp op, std::string const& library);
 
 // Whether libraries do the op by sends and receives of pairs.

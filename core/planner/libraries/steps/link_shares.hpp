@@ -7,8 +7,8 @@
 
 namespace lanewise {
 
-// How often the bytes of a collective of `ranks` pass the busiest hop of a ring: 2 (n - 1) / n of an all-reduce. 0 for
-// ops that no ring does.
+// How often the bytes of a collective of `ranks` pass the busiest hop of a ring, or the busiest GPU of an exchange:
+// 2 (n - 1) / n of an all-reduce. 0 for ops that libraries do not do.
 double passes_of(CollectiveOp op, std::size_t ranks);
 
 // Of the links of GPUs that send to all others at once, beside what a ring gets out of them: sends in rounds of growing

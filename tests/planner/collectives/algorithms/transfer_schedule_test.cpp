@@ -2,6 +2,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <numeric>
+#include <set>
+
+#include "core/planner/collectives/algorithms/patterns.hpp"
 #include "core/planner/collectives/algorithms/transfer_schedule.hpp"
 
 namespace lanewise {
@@ -35,6 +40,41 @@ TEST(TransferSchedule, ChainsTransfersOfASender) {
   for (auto const& transfer : schedule.transfers()) after.push_back(transfer.after);
   EXPECT_THAT(after, testing::ElementsAre(testing::IsEmpty(), testing::IsEmpty(), testing::IsEmpty(),
                                           testing::ElementsAre(2), testing::ElementsAre(1), testing::IsEmpty()));
+}
+
+TEST(TransferSchedule, LetsTwoOfALinkFlowAtOnce) {
+  TransferSchedule schedule(3, 1_MiB, 4);
+  for (std::uint32_t const chunk : {0U, 1U, 2U, 3U}) schedule.send(0, 1, {chunk}, false);
+  schedule.send(0, 2, {0}, false);
+  schedule.serialise_per_link(0, 2);
+  std::vector<std::vector<std::uint32_t>> after;
+  for (auto const& transfer : schedule.transfers()) after.push_back(transfer.after);
+  using testing::ElementsAre;
+  EXPECT_THAT(after, ElementsAre(ElementsAre(), ElementsAre(), ElementsAre(0), ElementsAre(1), ElementsAre()));
+}
+
+// Everyone gets every chunk once, after its sender has it, and the root sends each once. Of an even number of others
+// nobody sends more than all chunks.
+TEST(Patterns, TwoTreesLetNobodySendMoreThanAllData) {
+  constexpr std::uint32_t kChunks = 8;
+  for (std::size_t n = 2; n <= 40; ++n) {
+    std::vector<std::size_t> ranks(n);
+    std::iota(ranks.begin(), ranks.end(), 0);
+    std::rotate(ranks.begin(), ranks.begin() + static_cast<std::ptrdiff_t>(n / 3), ranks.end());
+    TransferSchedule schedule(n, 1_MiB, kChunks);
+    two_tree_broadcast(schedule, ranks, {0, 1, 2, 3, 4, 5, 6, 7});
+    std::vector<std::size_t> sent(n);
+    std::vector<std::set<Bytes>> held(n);
+    for (auto const& transfer : schedule.transfers()) {
+      EXPECT_TRUE(transfer.from == ranks[0] || held[transfer.from].contains(transfer.read_at));
+      EXPECT_TRUE(held[transfer.to].insert(transfer.read_at).second);
+      ++sent[transfer.from];
+    }
+    for (std::size_t rank = 0; rank < n; ++rank)
+      EXPECT_EQ(held[rank].size(), rank == ranks[0] ? 0 : kChunks) << rank << " of " << n;
+    EXPECT_EQ(sent[ranks[0]], kChunks);
+    for (std::size_t rank = 0; n % 2 == 1 && rank < n; ++rank) EXPECT_LE(sent[rank], kChunks) << rank << " of " << n;
+  }
 }
 
 // A broadcast 0 > 1 > {2, 3} in two chunks: 2 and 3 add to what 1 has, one after the other, before 1 adds to 0.

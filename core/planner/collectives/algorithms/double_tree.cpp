@@ -1,4 +1,4 @@
-#include "core/planner/libraries/steps/double_tree.hpp"
+#include "core/planner/collectives/algorithms/double_tree.hpp"
 
 namespace lanewise {
 namespace {
