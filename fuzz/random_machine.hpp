@@ -149,8 +149,9 @@ class RandomFiles {
     std::string among;
     for (auto const& gpu : machine.gpus) among += (among.empty() ? "" : ", ") + gpu;
     return fmt::format("collective: {{op: {}, among: [{}], bytes: {}}}\n",
-                       one_of({"all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast"}), among,
-                       size());
+                       one_of({"all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast", "reduce",
+                               "scatter", "gather"}),
+                       among, size());
   }
 
   FuzzedDataProvider random_;

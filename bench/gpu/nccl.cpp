@@ -53,9 +53,17 @@ void Nccl::exchange_with_root(CollectiveOp op, std::size_t elements, std::size_t
     check_nccl(ncclRecv(at, part, ncclUint32, peer, gpu.communicator.get(), gpu.stream.get()), "ncclRecv");
   };
   bool const root_sends = op == CollectiveOp::Scatter;
-  for (std::size_t other = 0; rank == 0 && other < gpus_.size(); ++other)
-    root_sends ? send(other, static_cast<int>(other)) : receive(other, static_cast<int>(other));
-  root_sends ? receive(rank, 0) : send(rank, 0);
+  if (rank == 0)
+    for (std::size_t other = 0; other < gpus_.size(); ++other) {
+      if (root_sends)
+        send(other, static_cast<int>(other));
+      else
+        receive(other, static_cast<int>(other));
+    }
+  if (root_sends)
+    receive(rank, 0);
+  else
+    send(rank, 0);
 }
 
 // In place where NCCL supports that, as the executor's.

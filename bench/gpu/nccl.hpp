@@ -31,7 +31,7 @@ class Nccl {
     Seconds time{0};           // median
     bool began_early = false;  // NCCL made the host wait, so the time is not exact
   };
-  // `bytes` as in Collective; `op` must be all_reduce, all_gather, reduce_scatter or all_to_all.
+  // `bytes` as in Collective; any op but all_to_all_v and chain. The first GPU is the root.
   Sample time(CollectiveOp op, Bytes bytes, Repetition repetition);
 
   static std::string version();

@@ -179,7 +179,7 @@ class CauseSearch {
         // A point that the hypothesis does not change, or makes impossible, keeps its prediction.
         auto figure = changed[k] && result.points[k].predicted ? *result.points[k].predicted : *usual;
         bool const is_rate = diagnosis_.points[points[k]].result.quantity == MeasuredQuantity::Bandwidth;
-        predicted.push_back(is_rate ? figure / hypothesis.slowdown : figure * hypothesis.slowdown);
+        predicted.emplace_back(is_rate ? figure / hypothesis.slowdown : figure * hypothesis.slowdown);
       }
       return predicted;
     } catch (Interrupted const&) {

@@ -288,15 +288,19 @@ class HypothesisFinder {
 
   // Low clocks slow what GPUs do, whatever its size: only several slow figures tell.
   void clocks() {
-    constexpr std::size_t kFewest = 4;
+    constexpr std::size_t kMinSlowFigures = 4;
+    // Handicaps: anything that slows all alike looks like it, and of a library many variables do. Tried on
+    // tests/diagnosis/library_cases.json.
+    constexpr double kLooksLikeMuch = 4;
+    constexpr double kLooksLikeVariables = 16;
     constexpr std::array<double, 4> kSlowdowns{1.25, 1.5, 2, 3};
-    if (slow_count_ < kFewest) return;
+    if (slow_count_ < kMinSlowFigures) return;
     for (auto const slowdown : kSlowdowns) {
       auto h = hypothesis_of(CauseKind::Clock, "",
                              fmt::format("the GPUs run slowly: everything takes {:g} times as long", slowdown));
       h.check = "nvidia-smi -q -d CLOCK,POWER,PERFORMANCE under load: clocks, power limit, thermal slowdown";
-      // Anything that slows all alike looks like it, as many variables of a library do.
-      h.handicap = by_library_ ? 16 : 4 + 2 * std::log(static_cast<double>(kSlowdowns.size()));
+      h.handicap =
+          by_library_ ? kLooksLikeVariables : kLooksLikeMuch + 2 * std::log(static_cast<double>(kSlowdowns.size()));
       h.slowdown = slowdown;
       found_.push_back(std::move(h));
     }

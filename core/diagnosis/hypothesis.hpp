@@ -36,7 +36,8 @@ struct Hypothesis {
   std::string text;                   // "the link of gpu3 runs at gen4 x8 instead of gen4 x16"
   std::vector<std::string> likewise;  // other states with the same bandwidth: "gen3 x16"
   std::string check;                  // how to check it on the machine
-  double handicap = 0;            // what it must explain more than others, as it is one of many alike: 2 ln(how many)
+  // What it must explain more than others: 2 ln(how many are alike), and more where much else looks the same.
+  double handicap = 0;
   double slowdown = 1;            // every figure takes so many times as long
   std::vector<Setting> settings;  // --set arguments with the same effect; empty if there are none
   std::function<void(Machine&)> change = {};

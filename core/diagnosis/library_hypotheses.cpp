@@ -56,7 +56,7 @@ class LibraryHypotheses {
     found_.push_back(std::move(h));
   }
 
-  // As a topology file of another machine does: neither peer access nor what NVSwitches reduce.
+  // NCCL uses neither peer access nor NVLS, as with the topology file of another machine.
   void no_nvlink() {
     auto h = hypothesis_of(CauseKind::Library, "NCCL_TOPO_FILE",
                            "NCCL sees no NVLink: data pass host memory, and the NVSwitches reduce nothing");

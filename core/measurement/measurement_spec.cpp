@@ -96,8 +96,8 @@ MapSpec const& measured_collective_spec() {
         .words = {kFigures.begin(), kFigures.end()}},
        {.name = "rows",
         .type = ValueType::Custom,
-        .doc = "[[size, figure], ...], sizes as nccl-tests counts them: of all ranks together for all_gather and "
-               "reduce_scatter",
+        .doc = "[[size, figure], ...], sizes as nccl-tests counts them: of all ranks together for all_gather, "
+               "reduce_scatter, gather and scatter",
         .required = true}}};
   return spec;
 }

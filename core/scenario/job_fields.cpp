@@ -32,8 +32,7 @@ std::vector<FieldSpec> collective_fields() {
       {.name = "bytes",
        .type = ValueType::Size,
        .doc = "what one participant holds: its whole input (reduce, all_reduce, reduce_scatter, all_to_all), the whole "
-              "result "
-              "(all_gather), what the root or the first holds (broadcast, scatter, gather, chain)"},
+              "result (all_gather), what the root or the first holds (broadcast, scatter, gather, chain)"},
       {.name = "algorithm",
        .type = ValueType::Word,
        .doc = "how; auto, the fastest by estimate, when absent",

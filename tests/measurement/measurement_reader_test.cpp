@@ -163,6 +163,14 @@ INSTANTIATE_TEST_SUITE_P(
             "unit_of_the_other_quantity",
             "series: [{series: s, quantity: latency, unit: GB/s, bytes: 1 MB, values: [{from: a, to: b, value: 1}]}]\n",
             "unknown unit 'GB/s' for a time"},
+        Wrong{"root_outside",
+              "series: [{series: s, quantity: makespan, unit: us, collective: {op: reduce, among: [a, b], root: c, "
+              "library: nccl, rows: [[1 MiB, 2]]}}]\n",
+              "the root 'c' does not take part"},
+        Wrong{"root_of_an_all_gather",
+              "series: [{series: s, quantity: makespan, unit: us, collective: {op: all_gather, among: [a, b], root: b, "
+              "library: nccl, rows: [[1 MiB, 2]]}}]\n",
+              "'root' belongs to broadcast, reduce, scatter and gather"},
         Wrong{"no_form", "series: [{series: s, quantity: latency, unit: us, bytes: 1 MB}]\n", "exactly one of"},
         Wrong{"no_bytes", "series: [{series: s, quantity: latency, unit: us, values: [{from: a, to: b, value: 1}]}]\n",
               "'bytes' is missing"},

@@ -193,7 +193,7 @@ class NcclTestsMeaning {
     auto const op = program.op;
     auto const root = static_cast<std::size_t>(std::max(row.root.value_or(0), 0));
     if (root >= among.size())
-      return builder_.fail(row.line, row.column, fmt::format("the root {} is none of {} ranks", root, among.size()));
+      return builder_.fail(row.line, row.column, fmt::format("root {}: only {} ranks take part", root, among.size()));
     if (op == CollectiveOp::AllToAll && row.bytes % (16 * among.size()) != 0) return;
     MeasuredSeries like;
     like.quantity = MeasuredQuantity::Makespan;

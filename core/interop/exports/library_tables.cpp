@@ -26,10 +26,11 @@ struct NamedOp {
   CollectiveOp op;
   std::string_view name;  // as the reader of the table calls it
 };
-constexpr std::array<NamedOp, 4> kTunedOps{{{CollectiveOp::AllReduce, "allreduce"},
+constexpr std::array<NamedOp, 5> kTunedOps{{{CollectiveOp::AllReduce, "allreduce"},
                                             {CollectiveOp::AllGather, "allgather"},
                                             {CollectiveOp::ReduceScatter, "reducescatter"},
-                                            {CollectiveOp::Broadcast, "broadcast"}}};
+                                            {CollectiveOp::Broadcast, "broadcast"},
+                                            {CollectiveOp::Reduce, "reduce"}}};
 // As sizing tools call them.
 constexpr std::array<NamedOp, 4> kTimedOps{{{CollectiveOp::AllReduce, "all_reduce"},
                                             {CollectiveOp::AllGather, "all_gather"},
@@ -41,7 +42,10 @@ constexpr std::int64_t kLargest = 4294967295;  // what the plugin takes for ever
 
 std::string plugin_word(std::string_view name) {
   auto const word = lower_case(name);
-  return word == "nvlstree" ? "nvls_tree" : word;
+  if (word == "nvlstree") return "nvls_tree";
+  if (word == "collnetdirect") return "collnet_direct";
+  if (word == "collnetchain") return "collnet_chain";
+  return word;
 }
 
 struct TimedChoice {
@@ -66,7 +70,7 @@ std::optional<TimedChoice> choice_of(Model const& model, CollectiveOp op, Bytes 
 // The library left to itself, then held to each pair of algorithm and protocol.
 std::vector<Model> models_of_choices(Model const& model) {
   std::vector<Model> models{model};
-  for (auto const* algorithm : {"Ring", "Tree", "NVLS", "NVLSTree", "PAT"})
+  for (auto const* algorithm : {"Ring", "Tree", "CollNetDirect", "CollNetChain", "NVLS", "NVLSTree", "PAT"})
     for (auto const* protocol : {"LL", "LL128", "Simple"}) {
       auto machine = model.machine();
       machine.library_environment["NCCL_ALGO"] = algorithm;

@@ -520,7 +520,7 @@ TEST(NcclTests, WhatIsWrongWithARootIsSaid) {
   std::string const row = "    33554432       4194304     float    none       2    110.5  303.7  ";
   EXPECT_THAT(problem_of(Benchmark::NcclTests,
                          "# Collective test starting: broadcast_perf\n" + kRanks + row + "303.7 0\n", "hgx-h100"),
-              HasSubstr("the root 2 is none of 2 ranks"));
+              HasSubstr("root 2: only 2 ranks take part"));
   // A gather and a scatter have the same columns.
   EXPECT_THAT(problem_of(Benchmark::NcclTests, kRanks + row + "151.8 0\n", "hgx-h100"),
               HasSubstr("--collective OP, or --sendrecv"));
@@ -674,6 +674,17 @@ TEST(Osu, CollectivesOfGpus) {
   EXPECT_EQ(reduced.series[0].collective->library, Library{});
   EXPECT_EQ(reduced.series[0].collective->among.size(), 2U);
   EXPECT_EQ(reduced.series[0].points[0].bytes, Bytes(1 << 20));
+  auto const of_two = [&](std::string const& title) {
+    return read(Benchmark::Osu, rows("MPI-CUDA " + title), "hgx-h100", two).series.at(0);
+  };
+  EXPECT_EQ(of_two("Reduce").collective->op, CollectiveOp::Reduce);
+  EXPECT_EQ(of_two("Reduce").points[0].bytes, Bytes(1 << 20));
+  EXPECT_EQ(of_two("Reduce_scatter").collective->op, CollectiveOp::ReduceScatter);
+  for (auto const& [title, op] :
+       {std::pair("Gather", CollectiveOp::Gather), std::pair("Scatter", CollectiveOp::Scatter)}) {
+    EXPECT_EQ(of_two(title).collective->op, op);
+    EXPECT_EQ(of_two(title).points[0].bytes, Bytes(2 << 20)) << title;
+  }
   EXPECT_THAT(problem_of(Benchmark::Osu, rows("MPI Allreduce"), "hgx-h100"),
               HasSubstr("out.txt:1:1: error: these buffers are in host memory"));
 }

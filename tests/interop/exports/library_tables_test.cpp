@@ -45,7 +45,7 @@ TEST(NcclTunerTable, HoldsEverySizeOnce) {
     EXPECT_EQ(fields[6], "1");
     EXPECT_EQ(fields[7], "8");
   }
-  EXPECT_EQ(next.size(), 4U);
+  EXPECT_EQ(next.size(), 5U);
   for (auto const& [collective, after] : next) EXPECT_EQ(after, 4294967296) << collective;
 }
 
