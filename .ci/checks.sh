@@ -15,6 +15,7 @@ kLongUnderSanitizers+=':Machines/AlgorithmChoice.*/a100*:Machines/AlgorithmChoic
 kLongUnderSanitizers+=':Machines/AlgorithmChoice.*/gh200*:Machines/AlgorithmChoice.*/h100_pcie*:Machines/AlgorithmChoice.*/rtx*'
 kLongUnderSanitizers+=':PlannedAsSet.RanksMachines*:Machines/PlannedAsSet.*/a100*:Clusters/FoldedPlan.*/3:Clusters/FoldedPlan.*/4'
 kLongUnderSanitizers+=':Bundled/Collectives.*/4:Bundled/Collectives.*/5:PlanCollective.HalvesOf*:StepKinds.StepsOfOneKind*'
+kLongUnderSanitizers+=':PlanCollective.ABroadcast*'
 kLongUnderSanitizers+=':NcclTunerTable.HoldsEverySize*:WhyRun.NothingTakesLonger*:Resizing.Approaches*'
 
 # Sources of ours, whether git knows them yet or not.

@@ -414,14 +414,16 @@ class NcclPlan {
         for (std::size_t k = 0; k < nodes_.size(); ++k)
           for (std::size_t b = 0; b < per_node(); ++b) {
             if (!is_exchanged(collective_, machine_, nodes_[h][a], nodes_[k][b])) continue;
-            // A receive from host memory is alone in its warps, unlike a ring's step: among 2 x H100 23.8 GB/s by 2
-            // channels.
-            transports_.take_blocks(h == k && topology_.transport(a, b) == Transport::SharedMemory ? 2 * of_peer
-                                                                                                   : of_peer);
-            if (h == k && a != b)
-              transports_.hop(h, a, b, each * on_link() / send_efficiency(collective_.among.size()));
-            if (h != k) send_over_network(h, a, k, b, each, of_peer);
+            if (h != k)
+              send_over_network(h, a, k, b, each, of_peer);
+            else if (a != b)
+              send_within_node(h, a, b, each, of_peer);
           }
+  }
+  // A receive from host memory is alone in its warps, unlike a ring's step: among 2 x H100 23.8 GB/s by 2 channels.
+  void send_within_node(std::size_t node, std::size_t from, std::size_t to, double bytes, int channels) {
+    transports_.take_blocks(topology_.transport(from, to) == Transport::SharedMemory ? 2 * channels : channels);
+    transports_.hop(node, from, to, bytes * on_link() / send_efficiency(collective_.among.size()));
   }
   // Bytes of a step of sends and receives (init.cc: computeBuffSizes).
   [[nodiscard]] double step_of_exchange() const {
