@@ -180,7 +180,9 @@ TEST(Rccl, SaysWhatIsNotKnown) {
 // A ring's data pass no hop to the root of a broadcast and none from that of a reduction; gather and scatter are
 // messages of a part between the root and every other.
 TEST(Libraries, WithARootDoWhatIsNeeded) {
-  for (auto const& [machine, library] : {std::pair("hgx-h100", Library{}), std::pair("mi300x-x8", kRccl)}) {
+  for (auto const& of : {std::pair("hgx-h100", Library{}), std::pair("mi300x-x8", kRccl)}) {
+    auto const& machine = of.first;
+    auto const& library = of.second;
     auto const model = model_of(machine);
     auto const ends_of = [&](CollectiveOp op) {
       auto collective = collective_of(model, op, "gpu0..gpu7", 256_MiB);
