@@ -287,10 +287,8 @@ class MeasurementReader {
       collective.library = library.value.value_or(Library{});
     }
     if (auto const root = reader.text("root")) {
-      using enum CollectiveOp;
-      auto const op = collective.op;
       auto const found = std::find(collective.among.begin(), collective.among.end(), *root);
-      if (op != Broadcast && op != Reduce && op != Scatter && op != Gather)
+      if (!has_root(collective.op))
         reader.fail(*reader.node("root"), "'root' belongs to broadcast, reduce, scatter and gather");
       else if (found == collective.among.end())
         reader.fail(*reader.node("root"), fmt::format("the root '{}' does not take part", *root));

@@ -21,6 +21,11 @@ enum class CollectiveOp : std::uint8_t {
   AllToAllV,      // the same with parts of any sizes
   Chain,          // the first's data goes to the second, from there to the third, and so on to the last
 };
+// Whether one participant has all data, at first or at last.
+inline bool has_root(CollectiveOp op) {
+  return op == CollectiveOp::Broadcast || op == CollectiveOp::Reduce || op == CollectiveOp::Scatter ||
+         op == CollectiveOp::Gather;
+}
 std::string_view to_string(CollectiveOp op);
 std::vector<std::string> collective_op_names();
 Parsed<CollectiveOp> parse_collective_op(std::string_view text);

@@ -13,11 +13,6 @@ inline bool has_reduce_scatter(CollectiveOp op) {
   return op == CollectiveOp::ReduceScatter || op == CollectiveOp::AllReduce;
 }
 inline bool has_all_gather(CollectiveOp op) { return op == CollectiveOp::AllGather || op == CollectiveOp::AllReduce; }
-// Whether one participant has all data, at first or at last.
-inline bool has_root(CollectiveOp op) {
-  return op == CollectiveOp::Broadcast || op == CollectiveOp::Reduce || op == CollectiveOp::Scatter ||
-         op == CollectiveOp::Gather;
-}
 
 // The transfers of a collective by an algorithm, in every variant that the algorithm has. Empty if it cannot do the
 // collective: no reductions among uneven groups, halving_doubling only among a power of two. A pure function; check.hpp

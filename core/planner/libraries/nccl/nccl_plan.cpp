@@ -257,7 +257,7 @@ class NcclPlan {
   void add_local_steps(double ranks) {
     constexpr double kHiddenBeyond = 512.0 * (1 << 20);
     auto const bytes = std::min(this->bytes(), kHiddenBeyond) / ranks;
-    if (collective_.op == CollectiveOp::Broadcast || collective_.op == CollectiveOp::Reduce) return;
+    if (has_root(collective_.op)) return;
     auto const& block = figures::block(machine_.part_of(nodes_.front().front()));
     steps_.add_latency(Bytes(static_cast<std::int64_t>(bytes * on_link())) / (block.local * channels_));
   }

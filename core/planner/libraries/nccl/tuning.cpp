@@ -92,7 +92,9 @@ bool is_allowed(Environment const& environment, std::string const& variable, std
   return listed != excludes;
 }
 
-bool is_rooted(CollectiveOp op) { return op == CollectiveOp::Broadcast || op == CollectiveOp::Reduce; }
+bool is_collnet(Cell const& cell) {
+  return cell.algorithm == AlgorithmKind::CollNetDirect || cell.algorithm == AlgorithmKind::CollNetChain;
+}
 
 class Tuner {
  public:
@@ -111,10 +113,10 @@ class Tuner {
     double bus = channels * c_.ring.rate;
     if (protocol == Protocol::LL) bus = std::min(ll_cap(c_, topology_, library_), bus * ll_share());
     if (protocol == Protocol::LL128) bus = std::min(bus * .92, channels * caps_.ring_ll128.at(by_nodes()));
-    auto const steps = op_ == CollectiveOp::AllReduce ? 2 * (n - 1) : is_rooted(op_) ? n : n - 1;
+    auto const steps = op_ == CollectiveOp::AllReduce ? 2 * (n - 1) : has_root(op_) ? n : n - 1;
     auto const chained = hops_latency(protocol, topology_.plugin_latency_us());
-    auto const counted = is_rooted(op_) ? rooted_latency(protocol)
-                                        : hops_latency(protocol, message_us(static_cast<std::size_t>(protocol)));
+    auto const counted = has_root(op_) ? rooted_latency(protocol)
+                                       : hops_latency(protocol, message_us(static_cast<std::size_t>(protocol)));
     bool const has_plateau = protocol == Protocol::Simple && c_.nodes > 1 && op_ == CollectiveOp::AllReduce;
     return {.algorithm = AlgorithmKind::Ring,
             .protocol = protocol,
@@ -360,7 +362,7 @@ double base_latency_us(Cell const& cell) {
   if (cell.algorithm == AlgorithmKind::Nvls) return kNvlsLaunch;
   if (cell.algorithm == AlgorithmKind::NvlsTree) return kNvlsLaunch;
   if (cell.algorithm == AlgorithmKind::Pat) return kPatBase;
-  if (cell.algorithm == AlgorithmKind::CollNetDirect || cell.algorithm == AlgorithmKind::CollNetChain) return 0;
+  if (is_collnet(cell)) return 0;
   return kBase[cell.algorithm == AlgorithmKind::Ring ? 1 : 0][static_cast<std::size_t>(cell.protocol)];
 }
 
@@ -419,10 +421,6 @@ int nvls_channels(Communicator const& communicator, Topology const& topology, Li
 }
 
 namespace {
-
-bool is_collnet(Cell const& cell) {
-  return cell.algorithm == AlgorithmKind::CollNetDirect || cell.algorithm == AlgorithmKind::CollNetChain;
-}
 
 // Of a block (tuning.cc: getNthreads).
 double threads_of(Cell const& cell, Communicator const& communicator, Environment const& environment) {

@@ -46,8 +46,7 @@ class RcclPlan {
 
   Plan make() {
     bool const exchanges = is_exchange(collective_.op);
-    bool const has_root = collective_.op == CollectiveOp::Broadcast || collective_.op == CollectiveOp::Reduce;
-    bool const by_pairs = !exchanges && !has_root && nodes_.size() == 1 && bytes() <= kMaxByPairs;
+    bool const by_pairs = !exchanges && !has_root(collective_.op) && nodes_.size() == 1 && bytes() <= kMaxByPairs;
     bool const by_flags = bytes() < kMaxByFlags && !exchanges;
     Choice chosen{AlgorithmKind::Ring, by_flags ? Protocol::LL : Protocol::Simple};
     if (nodes_.size() > 1 && !exchanges)

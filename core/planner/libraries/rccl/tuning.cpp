@@ -67,8 +67,7 @@ Protocol protocol_of(CollectiveOp op, double bytes, Communicator const& communic
   constexpr double kOfMoreNodes = 3.8;
   if (op == CollectiveOp::AllReduce && communicator.nodes > 2) limits.ll128 *= kOfMoreNodes;
   auto const ranks = static_cast<double>(communicator.nodes * communicator.per_node);
-  bool const has_root = op == CollectiveOp::Broadcast || op == CollectiveOp::Reduce;
-  auto const of_rank = has_root ? bytes : bytes / ranks;
+  auto const of_rank = has_root(op) ? bytes : bytes / ranks;
   if (of_rank > limits.ll128_from && of_rank <= limits.ll128) return Protocol::LL128;
   return of_rank <= limits.ll ? Protocol::LL : Protocol::Simple;
 }
