@@ -1,8 +1,7 @@
 // The rings that NCCL found on machines of others, as their logs print them (NCCL_DEBUG=INFO, subsystem GRAPH: "Pattern
-// 4,
-// ... nChannels 12, bw 20/20, type NVL/PIX"; figures retyped), and its estimates (TUNING), against what its rules give.
-// A machine is described by what the log says of it: sockets, switches, NVLinks, and whether the driver allows peer
-// access.
+// 4, ... nChannels 12, bw 20/20, type NVL/PIX"; figures retyped), and its estimates (TUNING), against what its rules
+// give. A machine is described by what the log says of it: sockets, switches, NVLinks, and whether the driver allows
+// peer access.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -110,7 +109,7 @@ TEST_P(PublicLog, HasTheRingsThatTheRulesGive) {
   auto const machine = machine_of(log);
   Library const library{LibraryKind::Nccl, 2, log.minor};
   Topology const topology(machine, gpus_of(log, machine), library, machine.library_environment);
-  auto const rings = search_rings(topology, log.several, library);
+  auto const rings = search_rings(topology, log.several, library, machine.library_environment);
   EXPECT_EQ(rings.channels.size(), log.channels) << log.source;
   EXPECT_NEAR(rings.rate, log.rate, 0.01) << log.source;
   EXPECT_EQ(to_string(rings.intra), log.intra) << log.source;
@@ -296,6 +295,51 @@ INSTANTIATE_TEST_SUITE_P(
             24,
             "PHB"}),
     [](auto const& log) { return log.param.name; });
+
+// Rings that leave a node by another NIC than they came in by. Each GPU has a NIC below its own switch.
+Graph rings_of(Log const& log) {
+  auto const machine = machine_of(log);
+  Library const library{LibraryKind::Nccl, 2, log.minor};
+  Topology const topology(machine, gpus_of(log, machine), library, machine.library_environment);
+  return search_rings(topology, log.several, library, machine.library_environment);
+}
+
+TEST(PublicLogOfSeveralNodes, TwoH20WithoutPxnAlternate) {
+  auto const rings = rings_of({.name = "",
+                               .source = "NVIDIA/nccl issue 1189, 2 x H20, NCCL 2.20 to 2.22 by its messages",
+                               .machine = "dgx-h100-2-storage",
+                               .gpus = 2,
+                               .several = true,
+                               .minor = 21,
+                               .settings = {"library.env.NCCL_PXN_DISABLE=1"}});
+  EXPECT_EQ(rings.rate, 24);
+  EXPECT_EQ(rings.intra, PathType::Nvl);
+  EXPECT_EQ(rings.inter, PathType::Pix);
+  EXPECT_FALSE(rings.same_channels);
+  EXPECT_EQ(rings.rail_change, RailChange::Alternating);
+  Channel const there{{0, 1}, 0, 1};
+  Channel const back{{1, 0}, 1, 0};
+  EXPECT_THAT(rings.channels, testing::ElementsAre(there, back, there, back));
+}
+
+TEST(PublicLogOfSeveralNodes, EightOfHopperAlternate) {
+  auto const rings = rings_of({.name = "",
+                               .source = "a public study of collectives on 2 x 8 GPUs with NV18 and eight NICs of 400 "
+                                         "Gb/s, NCCL 2.28 or later by its messages; found after the rules were written",
+                               .machine = "dgx-h100-2-storage",
+                               .gpus = 8,
+                               .several = true,
+                               .minor = 28});
+  EXPECT_EQ(rings.channels.size(), 8U);
+  EXPECT_EQ(rings.rate, 48);
+  EXPECT_EQ(rings.intra, PathType::Nvl);
+  EXPECT_EQ(rings.inter, PathType::Pix);
+  EXPECT_EQ(rings.rail_change, RailChange::Alternating);
+  for (std::size_t i = 0; i < rings.channels.size(); i += 2) {
+    EXPECT_EQ(rings.channels[i + 1].nic, rings.channels[i].nic_out);
+    EXPECT_EQ(rings.channels[i + 1].nic_out, rings.channels[i].nic);
+  }
+}
 
 // The tables of estimates that the same logs print (subsystem TUNING).
 void expect_table(Log const& log, std::vector<PrintedCell> const& printed) {

@@ -63,7 +63,7 @@ TEST_P(SearchOf, FindsTheChannelsOfNccl) {
   auto const machine = machine_with(expected.machine, expected.settings);
   Library const library{LibraryKind::Nccl, 2, expected.minor};
   Topology const topology(machine, gpus_of(machine, expected.gpus), library, machine.library_environment);
-  auto const graph = search_rings(topology, expected.several, library);
+  auto const graph = search_rings(topology, expected.several, library, machine.library_environment);
   EXPECT_EQ(graph.channels.size(), expected.channels);
   EXPECT_NEAR(graph.rate, expected.rate, 1e-9);
   EXPECT_EQ(to_string(graph.intra), expected.intra);
@@ -83,8 +83,20 @@ INSTANTIATE_TEST_SUITE_P(All, SearchOf,
                              Expected{"a100_nvswitch", "dgx-a100", 8, false, 30, {}, 12, 20, "NVL"},
                              Expected{"h800_nvswitch", "hgx-h800", 8, false, 30, {}, 8, 20, "NVL"},
                              Expected{"b200_nvswitch", "hgx-b200", 8, false, 30, {}, 16, 45, "NVL"},
-                             // Eight NICs of 400 Gb/s: 8 x 45, as 8 x 48 is more than 370.8.
-                             Expected{"h100_two_nodes", "dgx-h100-2-storage", 8, true, 30, {}, 8, 45, "NVL"},
+                             // Eight NICs of 400 Gb/s, one to a GPU: back to its NIC a ring passes a GPU twice, and 8 x
+                             // 48 is more than 370.8. Out by the last GPU's own NIC it passes each once.
+                             Expected{"h100_two_nodes", "dgx-h100-2-storage", 8, true, 30, {}, 8, 48, "NVL"},
+                             Expected{"h100_two_nodes_on_their_rails",
+                                      "dgx-h100-2-storage",
+                                      8,
+                                      true,
+                                      30,
+                                      {"library.env.NCCL_CROSS_NIC=0"},
+                                      8,
+                                      45,
+                                      "NVL"},
+                             // Before 2.20 a change had to be worth 15 %; 7 x 48 without one, 8 x 48 with.
+                             Expected{"h100_two_nodes_218", "dgx-h100-2-storage", 8, true, 18, {}, 8, 45, "NVL"},
                              // Two GPUs and two NICs of a switch: a ring comes back to its NIC past the other GPU.
                              Expected{"h100_two_nodes_by_switches", "hgx-h100-2", 8, true, 30, {}, 8, 48, "NVL"},
                              // AMD's sockets count 16: no speed of SM100 and later is that low.

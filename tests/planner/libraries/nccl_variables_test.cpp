@@ -82,6 +82,7 @@ std::vector<Shown> shown() {
       {"NCCL_SHM_DISABLE", "1", "hgx-h100", kNode, AllGather, 512_MiB, {"NCCL_P2P_DISABLE=1", "NCCL_NVLS_ENABLE=0"}},
       {"NCCL_SHM_LOCALITY", "1", "hgx-h100", kNode, AllGather, 512_MiB, {"NCCL_P2P_DISABLE=1", "NCCL_NVLS_ENABLE=0"}},
       {"NCCL_NVB_DISABLE", "1", "dgx-1-v100", kNode, AllToAll},
+      {"NCCL_CROSS_NIC", "0", "dgx-h100-2-storage", kTwoNodes, AllGather, 512_MiB, {"NCCL_NVLS_ENABLE=0"}},
       {"NCCL_PXN_DISABLE", "1", "hgx-h100-2", kTwoNodes, AllToAll},
       {"NCCL_P2P_PXN_LEVEL", "0", "hgx-h100-2", kTwoNodes, AllToAll},
       {"NCCL_NET_GDR_LEVEL", "LOC", "hgx-h100-2", kTwoNodes, AllGather},

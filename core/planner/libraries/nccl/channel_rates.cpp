@@ -29,9 +29,9 @@ std::vector<double> speeds(int capability, bool several_nodes, Library const& li
   return all;
 }
 
-// Through an Intel host bridge 6/5 of PCIe.
+// search.cc, followPath: through one host bridge of Intel 6/5 of PCIe.
 double share_of(Topology const& topology, Path const& path, std::uint32_t link, double speed) {
-  bool const overhead = topology.vendor() == CpuVendor::Intel && path.type >= PathType::Phb && topology.is_pci(link);
+  bool const overhead = topology.vendor() == CpuVendor::Intel && path.type == PathType::Phb && topology.is_pci(link);
   return overhead ? 1.2 * speed : speed;
 }
 

@@ -10,7 +10,7 @@ namespace lanewise::nccl {
 // GB/s that are tried for GPUs of this compute capability (90: Hopper), from high to low.
 std::vector<double> speeds(int capability, bool several_nodes, Library const& library);
 
-// What a channel of `speed` between GPUs takes of a link of its path, in GB/s.
+// What a channel of `speed` takes of a link of a path that starts at a GPU, in GB/s.
 double share_of(Topology const& topology, Path const& path, std::uint32_t link, double speed);
 
 }  // namespace lanewise::nccl

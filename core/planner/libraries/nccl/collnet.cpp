@@ -22,7 +22,7 @@ std::vector<Channel> heads_of(Topology const& topology) {
   for (std::size_t nic = 0; nic < topology.nics().size(); ++nic)
     for (std::size_t gpu = 0; gpu < topology.gpus().size(); ++gpu) {
       if (topology.own_nic(gpu) != nic) continue;
-      heads.push_back({{gpu}, nic});
+      heads.push_back({{gpu}, nic, nic});
       break;
     }
   return heads;

@@ -15,12 +15,15 @@ namespace {
 
 std::size_t max_channels(Library const& library) { return library.minor >= 25 ? 32 : 16; }
 
+PathType farther(PathType type) { return static_cast<PathType>(static_cast<int>(type) + 1); }
+
 // One setting of the search.
 struct SearchSetting {
   double speed = 0;
   PathType intra = PathType::Nvl;
   PathType inter = PathType::Pix;
   bool same_channels = true;
+  RailChange rail_change = RailChange::None;
   std::size_t max = 0;  // channels
   std::size_t min = 1;
 };
@@ -60,9 +63,10 @@ class RingSearch {
   static constexpr int kStepsOfSameChannels = 1 << 8;
 
   // Takes (or gives back) what one hop needs of its links.
-  bool take(Path const& path, double sign, bool peers) {
+  enum class From : std::uint8_t { Gpu, Nic };
+  bool take(Path const& path, double sign, From from = From::Gpu) {
     auto const need = [&](std::uint32_t link) {
-      return peers ? share_of(topology_, path, link, setting_.speed) : setting_.speed;
+      return from == From::Gpu ? share_of(topology_, path, link, setting_.speed) : setting_.speed;
     };
     for (std::size_t i = 0; i < path.links.size(); ++i) {
       auto& left = left_[path.links[i]];
@@ -90,18 +94,19 @@ class RingSearch {
   void add_channel() {
     if (found_.size() >= setting_.max) return;
     if (!several_nodes_) {
-      channel_ = {{0}, 0};
+      channel_ = {{0}, 0, 0};
       return next_gpu();
     }
     auto const first = found_.size();
     for (std::size_t i = 0; i < nics_.size(); ++i) {
       auto const nic = nics_[(first + i) % nics_.size()];
+      if (goes_back() && nic != found_.back().nic_out) continue;
       for (auto const gpu : repeats_order() ? std::span(found_.back().gpus).first(1) : std::span(near_[nic])) {
         auto const& in = topology_.from_nic(nic, gpu);
-        if (in.type > setting_.inter || !take(in, 1, false)) continue;
-        channel_ = {{gpu}, nic};
+        if (in.type > setting_.inter || !take(in, 1, From::Nic)) continue;
+        channel_ = {{gpu}, nic, nic};
         next_gpu();
-        take(in, -1, false);
+        take(in, -1, From::Nic);
         if (is_done()) return;
       }
     }
@@ -110,13 +115,18 @@ class RingSearch {
   // Whether the next channel has the order of the last: over the network it then starts at the same GPU.
   [[nodiscard]] bool repeats_order() const { return several_nodes_ && setting_.same_channels && !found_.empty(); }
 
+  // Whether the next channel of alternating rings goes the way of the last one back.
+  [[nodiscard]] bool goes_back() const {
+    return setting_.rail_change == RailChange::Alternating && found_.size() % 2 == 1;
+  }
+
   [[nodiscard]] std::size_t hops_of(Channel const& channel) const {
     auto const& gpus = channel.gpus;
     std::size_t hops = 0;
     for (std::size_t i = 0; i + 1 < gpus.size(); ++i) hops += topology_.between(gpus[i], gpus[i + 1]).links.size();
     if (!several_nodes_) return hops + topology_.between(gpus.back(), gpus.front()).links.size();
     return hops + topology_.from_nic(channel.nic, gpus.front()).links.size() +
-           topology_.to_nic(gpus.back(), channel.nic).links.size();
+           topology_.to_nic(gpus.back(), channel.nic_out).links.size();
   }
 
   // The GPUs' own NICs, then those that the setting lets a GPU reach (search.cc: ncclTopoSelectNets).
@@ -163,11 +173,11 @@ class RingSearch {
     if (channel_.gpus.size() == n) return close();
     for (auto const next : candidates(at)) {
       auto const& path = topology_.between(at, next);
-      if (path.type > setting_.intra || !take(path, 1, true)) continue;
+      if (path.type > setting_.intra || !take(path, 1)) continue;
       channel_.gpus.push_back(next);
       next_gpu();
       channel_.gpus.pop_back();
-      take(path, -1, true);
+      take(path, -1);
       if (is_done()) return;
     }
   }
@@ -207,9 +217,36 @@ class RingSearch {
   // The ring's last hop: to its first GPU, or out to the network.
   void close() {
     auto const last = channel_.gpus.back();
-    auto const& path =
-        several_nodes_ ? topology_.to_nic(last, channel_.nic) : topology_.between(last, channel_.gpus.front());
-    if (path.type > (several_nodes_ ? setting_.inter : setting_.intra) || !take(path, 1, !several_nodes_)) return;
+    if (!several_nodes_) return close_by(topology_.between(last, channel_.gpus.front()), setting_.intra);
+    for (auto const nic : nics_out(last)) {
+      channel_.nic_out = nic;
+      close_by(topology_.to_nic(last, nic), setting_.inter);
+      if (is_done()) return;
+    }
+  }
+
+  using Nics = InlineVector<std::size_t, 16>;
+  // By which a channel may leave the node from its last GPU (search.cc: ncclTopoSearchCheckNet): the GPU's own ones
+  // first, then from near to far.
+  [[nodiscard]] Nics nics_out(std::size_t gpu) const {
+    Nics nics;
+    if (setting_.rail_change == RailChange::None || goes_back()) {
+      nics.push_back(goes_back() ? found_.back().nic : channel_.nic);
+      return nics;
+    }
+    auto const add = [&](std::size_t nic) {
+      if (std::find(nics.begin(), nics.end(), nic) == nics.end()) nics.push_back(nic);
+    };
+    for (std::size_t channel = 0; channel < topology_.nearest_nics(gpu); ++channel)
+      add(topology_.own_nic(gpu, channel));
+    for (auto type = PathType::Local; type <= setting_.inter; type = farther(type))
+      for (std::size_t nic = 0; nic < topology_.nics().size(); ++nic)
+        if (topology_.to_nic(gpu, nic).type == type) add(nic);
+    return nics;
+  }
+
+  void close_by(Path const& path, PathType farthest) {
+    if (path.type > farthest || !take(path, 1)) return;
     found_.push_back(channel_);
     auto const copies = setting_.same_channels && !several_nodes_ ? repeat() : 0;
     keep();
@@ -221,7 +258,7 @@ class RingSearch {
     for (std::size_t i = 0; i < copies; ++i) give_back();
     found_.resize(found_.size() - copies);
     found_.pop_back();
-    take(path, -1, !several_nodes_);
+    take(path, -1);
   }
 
   // As many more channels of this order as fit.
@@ -236,15 +273,15 @@ class RingSearch {
   bool take_ring() {
     auto const n = channel_.gpus.size();
     for (std::size_t i = 0; i < n; ++i) {
-      if (take(topology_.between(channel_.gpus[i], channel_.gpus[(i + 1) % n]), 1, true)) continue;
-      for (std::size_t k = 0; k < i; ++k) take(topology_.between(channel_.gpus[k], channel_.gpus[k + 1]), -1, true);
+      if (take(topology_.between(channel_.gpus[i], channel_.gpus[(i + 1) % n]), 1)) continue;
+      for (std::size_t k = 0; k < i; ++k) take(topology_.between(channel_.gpus[k], channel_.gpus[k + 1]), -1);
       return false;
     }
     return true;
   }
   void give_back() {
     auto const n = channel_.gpus.size();
-    for (std::size_t i = 0; i < n; ++i) take(topology_.between(channel_.gpus[i], channel_.gpus[(i + 1) % n]), -1, true);
+    for (std::size_t i = 0; i < n; ++i) take(topology_.between(channel_.gpus[i], channel_.gpus[(i + 1) % n]), -1);
   }
 
   Topology const& topology_;
@@ -263,11 +300,13 @@ class RingSearch {
 // ncclTopoCompute: which settings are tried, in which order.
 class RingPasses {
  public:
-  RingPasses(Topology const& topology, bool several_nodes, Library const& library)
+  RingPasses(Topology const& topology, bool several_nodes, Library const& library, Environment const& environment)
       : topology_(topology),
+        library_(library),
         several_nodes_(several_nodes),
         speeds_(speeds(topology.min_capability(), several_nodes, library)),
         max_(max_channels(library)),
+        rail_changes_(rail_changes(topology, several_nodes, library, environment)),
         search_(topology, several_nodes) {}
 
   Graph run() {
@@ -279,6 +318,17 @@ class RingPasses {
   }
 
  private:
+  // In the order in which they are tried at each speed. Rings alternate since 2.20, from 2.20 to 2.22 also where
+  // NCCL_CROSS_NIC=1 asks for a change.
+  static std::vector<RailChange> rail_changes(Topology const& topology, bool several_nodes, Library const& library,
+                                              Environment const& environment) {
+    constexpr int kAsNeeded = 2;
+    auto const asked = number_in(environment, "NCCL_CROSS_NIC").value_or(kAsNeeded);
+    if (!several_nodes || topology.nics().size() < 2 || asked == 0) return {RailChange::None};
+    if (asked == 1) return {library.minor >= 20 && library.minor <= 22 ? RailChange::Alternating : RailChange::Any};
+    return {RailChange::None, library.minor >= 20 ? RailChange::Alternating : RailChange::Any};
+  }
+
   // From the fastest speed down, until one fills the links or is less than half of what was found.
   void first_pass() {
     auto const fastest = std::min(topology_.max_rate(several_nodes_), topology_.total_rate());
@@ -286,25 +336,26 @@ class RingPasses {
     while (at + 1 < speeds_.size() && speeds_[at] > fastest) ++at;
     for (; at < speeds_.size() && !is_optimal_; ++at) {
       if (!best_.channels.empty() && speeds_[at] / best_.rate <= .49) return;
-      try_types(speeds_[at]);
+      for (auto const rail_change : rail_changes_) try_types(speeds_[at], rail_change);
     }
   }
 
   // Nearer links first; farther ones only while nothing nearer was found, but for a GPU that relays to a NIC.
-  void try_types(double speed) {
+  void try_types(double speed, RailChange rail_change) {
     static std::vector<PathType> const far{PathType::Pix, PathType::Pxb, PathType::P2c,
                                            PathType::Pxn, PathType::Phb, PathType::Sys};
     static std::vector<PathType> const none{PathType::Pix};
     // One GPU of a node reaches no other, and is tried all the same.
     auto const farthest = std::max(PathType::Nvl, topology_.farthest_gpus());
     for (auto const inter : several_nodes_ ? far : none) {
+      if (is_optimal_) return;
       if (!best_.channels.empty() && inter > std::max(best_.inter, PathType::Pxn)) return;
       auto const last = several_nodes_ ? std::min(farthest, inter) : farthest;
-      for (auto intra = PathType::Nvl; intra <= last; intra = static_cast<PathType>(static_cast<int>(intra) + 1)) {
+      for (auto intra = PathType::Nvl; intra <= last; intra = farther(intra)) {
         if (is_optimal_ || (!best_.channels.empty() && intra > best_.intra)) break;
-        try_setting({speed, intra, inter, true, max_, 1});
+        try_setting({speed, intra, inter, true, rail_change, max_, 1});
         bool const pointless = topology_.vendor() == CpuVendor::Amd && intra == PathType::Sys;
-        if (!pointless && !is_optimal_) try_setting({speed, intra, inter, false, max_, 1});
+        if (!pointless && !is_optimal_) try_setting({speed, intra, inter, false, rail_change, max_, 1});
       }
     }
   }
@@ -312,15 +363,22 @@ class RingPasses {
   void try_setting(SearchSetting const& setting) {
     auto channels = search_.find(setting);
     auto const found = static_cast<double>(channels.size()) * setting.speed;
-    if (channels.empty() || found <= static_cast<double>(best_.channels.size()) * best_.rate + 1e-9) return;
-    best_ = {std::move(channels), setting.speed, 0, setting.intra, setting.inter, setting.same_channels, false};
+    // ncclTopoCompareGraphs before 2.20: a change of rails has to be worth 15 %.
+    bool const is_dear = library_.minor < 20 && setting.rail_change != best_.rail_change && !best_.channels.empty();
+    auto const best = static_cast<double>(best_.channels.size()) * best_.rate * (is_dear ? 1.15 : 1);
+    if (channels.empty() || found <= best + 1e-9) return;
+    best_ = {std::move(channels),   setting.speed,       0,    setting.intra, setting.inter,
+             setting.same_channels, setting.rail_change, false};
     is_optimal_ = search_.is_optimal(best_.channels.size(), best_.rate);
   }
 
   [[nodiscard]] Graph fallback() const {
     std::vector<std::size_t> order(topology_.gpus().size());
     std::iota(order.begin(), order.end(), 0);
-    return {{{order, 0}}, 0.1, 0, PathType::Sys, PathType::Sys, true, true};
+    Channel channel{order, 0, 0};
+    if (several_nodes_ && !topology_.nics().empty())
+      channel = {order, topology_.own_nic(order.front()), topology_.own_nic(order.back())};
+    return {{channel}, 0.1, 0, PathType::Sys, PathType::Sys, true, RailChange::None, true};
   }
 
   // The same number of channels, faster.
@@ -331,7 +389,8 @@ class RingPasses {
         speeds_.begin());
     while (at > 0) {
       --at;
-      auto channels = search_.find({speeds_[at], best_.intra, best_.inter, best_.same_channels, wanted, wanted});
+      auto channels =
+          search_.find({speeds_[at], best_.intra, best_.inter, best_.same_channels, best_.rail_change, wanted, wanted});
       if (channels.size() < wanted) return;
       best_.channels = std::move(channels);
       best_.rate = speeds_[at];
@@ -339,9 +398,11 @@ class RingPasses {
   }
 
   Topology const& topology_;
+  Library const& library_;
   bool several_nodes_;
   std::vector<double> speeds_;
   std::size_t max_;
+  std::vector<RailChange> rail_changes_;
   RingSearch search_;
   Graph best_;
   bool is_optimal_ = false;
@@ -358,8 +419,9 @@ void duplicate_channels(Graph& graph, int capability, std::size_t max) {
   graph.rate /= static_cast<double>(times);
 }
 
-Graph search_rings(Topology const& topology, bool several_nodes, Library const& library) {
-  return RingPasses(topology, several_nodes, library).run();
+Graph search_rings(Topology const& topology, bool several_nodes, Library const& library,
+                   Environment const& environment) {
+  return RingPasses(topology, several_nodes, library, environment).run();
 }
 
 Graph search_nvls(Topology const& topology, bool several_nodes, Library const& library) {
@@ -371,8 +433,10 @@ Graph search_nvls(Topology const& topology, bool several_nodes, Library const& l
     if (inter_rate == 0) inter_rate = speed;  // search.cc, second pass: what the NIC has room for
     // A channel takes one unit between each GPU and the switch, and two at its head.
     if (static_cast<double>(heads + 1) * speed > topology.nvlink_rate() + 1e-9) continue;
-    Graph graph{{}, speed, std::min(inter_rate, 2 * speed), PathType::Nvl, PathType::Pix, true, false};
-    for (std::size_t head = 0; head < heads; ++head) graph.channels.push_back({{head}, topology.own_nic(head)});
+    Graph graph{{},   speed, std::min(inter_rate, 2 * speed), PathType::Nvl, PathType::Pix, true, RailChange::None,
+                false};
+    for (std::size_t head = 0; head < heads; ++head)
+      graph.channels.push_back({{head}, topology.own_nic(head), topology.own_nic(head)});
     return graph;
   }
   return {};

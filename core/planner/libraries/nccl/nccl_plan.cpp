@@ -62,7 +62,7 @@ class NcclPlan {
 
   void decide() {
     Communicator communicator{collective_.among.size(), nodes_.size(), per_node(), {}, {}, 0, false, {}};
-    communicator.ring = search_rings(topology_, several(), library_);
+    communicator.ring = search_rings(topology_, several(), library_, environment_);
     communicator.tree_rate = tree_rate(communicator.ring, topology_, nodes_.size(), library_);
     communicator.plain_trees = several() && trees_are_plain(communicator.ring, topology_);
     if (topology_.has_nvswitch()) communicator.nvls = search_nvls(topology_, several(), library_);
@@ -137,10 +137,10 @@ class NcclPlan {
           "no ring has the smallest rate that NCCL tries, by its own constants of links; it falls back to one channel "
           "in the order of ranks");
     else
-      remark(fmt::format("the search finds {} channels of {:.3g} GB/s as NCCL counts, over {}{}; {} thread blocks",
+      remark(fmt::format("the search finds {} channels of {:.3g} GB/s as NCCL counts, over {}{}{}; {} thread blocks",
                          ring.channels.size(), ring.rate, to_string(ring.intra),
                          several() ? fmt::format(" and to the NIC over {}", to_string(ring.inter)) : std::string(),
-                         channels_));
+                         text_of(ring.rail_change), channels_));
     remark_sockets(ring);
     std::string costs;
     for (auto const& cell : all) {
@@ -153,6 +153,16 @@ class NcclPlan {
       remark(fmt::format("the NICs' plugin tells NCCL that a message between nodes takes {:.0f} us",
                          topology_.plugin_latency_us()));
     remark_transports();
+  }
+
+  static std::string_view text_of(RailChange rail_change) {
+    switch (rail_change) {
+      case RailChange::None: return "";
+      case RailChange::Any: return "; a ring may leave a node by another NIC than it came in by";
+      case RailChange::Alternating:
+        return "; rings leave a node by another NIC than they came in by, every second one the way back (crossNic 2)";
+    }
+    return "";
   }
 
   // Where rings cross sockets and NCCL's constant keeps them narrow: what it would find if it counted the links there
@@ -170,7 +180,7 @@ class NcclPlan {
     }
     if (there <= counted) return;
     Topology const as_built(machine_, nodes_.front(), library_, environment_, there);
-    auto const wider = search_rings(as_built, several(), library_);
+    auto const wider = search_rings(as_built, several(), library_, environment_);
     auto const total = [](Graph const& graph) { return static_cast<double>(graph.channels.size()) * graph.rate; };
     if (total(wider) < 1.2 * total(ring)) return;
     remark(fmt::format(
@@ -208,7 +218,8 @@ class NcclPlan {
   // Channels of the same order carry one flow.
   struct Order {
     Channel channel;
-    double share = 0;  // of the data
+    Channel of_second_nodes;  // how it passes every second node: of alternating rings as its neighbour, else the same
+    double share = 0;         // of the data
     int blocks = 0;
   };
   [[nodiscard]] std::vector<Order> orders_of(Graph const& graph) const {
@@ -218,10 +229,16 @@ class NcclPlan {
     for (int i = 0; i < channels_; ++i) ++used[static_cast<std::size_t>(i) % n];
     for (std::size_t i = 0; i < n; ++i) {
       if (used[i] == 0) continue;
+      // connect.cc, ncclTopoPostset: an odd number of channels stays as it is, with 2.20 also that of an odd number of
+      // nodes.
+      bool const alternates =
+          graph.rail_change == RailChange::Alternating && n % 2 == 0 && (library_.minor > 20 || nodes_.size() % 2 == 0);
+      auto const& of_second_nodes = graph.channels[alternates ? i ^ 1 : i];
       auto const found = std::find_if(orders.begin(), orders.end(), [&](Order const& order) {
-        return order.channel.gpus == graph.channels[i].gpus && order.channel.nic == graph.channels[i].nic;
+        return order.channel == graph.channels[i] && order.of_second_nodes == of_second_nodes;
       });
-      auto& order = found != orders.end() ? *found : orders.emplace_back(Order{graph.channels[i], 0, 0});
+      auto& order =
+          found != orders.end() ? *found : orders.emplace_back(Order{graph.channels[i], of_second_nodes, 0, 0});
       order.blocks += used[i];
       order.share += static_cast<double>(used[i]) / channels_;
     }
@@ -237,15 +254,19 @@ class NcclPlan {
       steps_.name_next(fmt::format("ring{}", number++));
       transports_.take_blocks(order.blocks);
       auto const each = bytes() * passes * order.share * on_link();
+      auto const channel_in = [&](std::size_t node) -> Channel const& {
+        return node % 2 == 0 ? order.channel : order.of_second_nodes;
+      };
       for (std::size_t h = 0; h < nodes_.size(); ++h) {
-        auto const& gpus = order.channel.gpus;
+        auto const& gpus = channel_in(h).gpus;
         for (std::size_t i = 0; i + 1 < gpus.size(); ++i)
           if (passes_hop(collective_, machine_, nodes_[h][gpus[i]], nodes_[h][gpus[i + 1]]))
             transports_.hop(h, gpus[i], gpus[i + 1], each);
         auto const next = (h + 1) % nodes_.size();
-        if (!passes_hop(collective_, machine_, nodes_[h][gpus.back()], nodes_[next][gpus.front()])) continue;
+        auto const& there = channel_in(next);
+        if (!passes_hop(collective_, machine_, nodes_[h][gpus.back()], nodes_[next][there.gpus.front()])) continue;
         if (several())
-          transports_.over_network(h, gpus.back(), next, gpus.front(), order.channel.nic, each);
+          transports_.over_network(h, gpus.back(), next, there.gpus.front(), channel_in(h).nic_out, there.nic, each);
         else if (gpus.size() > 1)
           transports_.hop(h, gpus.back(), gpus.front(), each);
       }
@@ -433,16 +454,17 @@ class NcclPlan {
     return number_in(environment_, "NCCL_P2P_PCI_CHUNKSIZE").value_or(131072);
   }
   // A receiver takes its own NIC. A sender takes the same one of its node, through the GPU that owns it (PXN), so that
-  // nothing crosses rails; its own where there is no such way (net.cc: sendSetup).
+  // nothing crosses rails; its own where there is no such way, unless rails are not to be crossed (net.cc: sendSetup).
   void send_over_network(std::size_t node, std::size_t from, std::size_t to_node, std::size_t to, double bytes,
                          int channels) {
     std::map<std::pair<std::size_t, std::size_t>, int> channels_of;  // by NICs of sender and receiver
     bool const by_rails = number_in(environment_, "NCCL_PXN_DISABLE").value_or(0) != 1 &&
                           number_in(environment_, "NCCL_P2P_PXN_LEVEL").value_or(2) != 0;
+    bool const keeps_to_rails = number_in(environment_, "NCCL_CROSS_NIC").value_or(2) == 0;
     for (int channel = 0; channel < channels; ++channel) {
       auto const number = static_cast<std::size_t>(channel);
       auto const of_receiver = topology_.own_nic(to, number);
-      bool const is_near = by_rails && topology_.to_nic(from, of_receiver).type <= PathType::Pxn;
+      bool const is_near = keeps_to_rails || (by_rails && topology_.to_nic(from, of_receiver).type <= PathType::Pxn);
       ++channels_of[{is_near ? of_receiver : topology_.own_nic(from, number), of_receiver}];
     }
     for (auto const& [nics, count] : channels_of) {
