@@ -41,7 +41,8 @@ void evaluate_all(Session& session, std::vector<std::filesystem::path> const& fi
         .executor = sim::make_executor_if_available,
         .catalogue = session.catalogue,
         .calibration = calibration,
-        .fitted_to_this = calibration != nullptr && calibration->measurement.digest == digest_of(source.text())};
+        .fitted_to_this = calibration != nullptr && calibration->measurement.digest == digest_of(source.text()),
+        .changes = true};
     results.push_back(evaluate(measurement, context));
     progress.done();
   }

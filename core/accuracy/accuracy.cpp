@@ -98,6 +98,7 @@ AccuracySummary summarise(std::vector<MeasurementResult> const& results) {
   std::map<MeasuredQuantity, std::vector<double>> errors;
   std::vector<double> fitted;
   std::vector<double> noise;
+  std::vector<double> near_change;
   std::size_t agreed = 0;
   std::size_t covered = 0;
   auto const count = [&](auto const& entry, bool as_measured) {
@@ -122,6 +123,7 @@ AccuracySummary summarise(std::vector<MeasurementResult> const& results) {
         ++summary.unpredicted;
         continue;
       }
+      if (point.near_change) near_change.push_back(*error);
       if (point.at_once == AtOnce::Collective) continue;  // they have a summary of their own
       errors[point.quantity].push_back(*error);
       covered += point.interval.holds(point.measured) ? 1 : 0;
@@ -135,6 +137,7 @@ AccuracySummary summarise(std::vector<MeasurementResult> const& results) {
   if (collectives.times.points > 0) summary.collective_coverage = collectives.interval_coverage;
   for (auto const& result : results)
     for (auto const& point : result.points) add_noise(point, noise, summary);
+  summary.near_change = summary_of(near_change);
   summary.noise = summary_of(noise);
   summary.fitted = summary_of(fitted);
   auto const predicted = summary.bandwidth.points + summary.latency.points + summary.makespan.points;

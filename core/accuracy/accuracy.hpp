@@ -28,6 +28,7 @@ struct AccuracyContext {
   bool fitted_to_this = false;
   bool ranges = true;     // false: predictions without ranges, which take most of the time
   bool possible = false;  // beside what a library would do with a collective, what could be done
+  bool changes = false;   // which sizes of collectives are near a change of the library's algorithm or protocol
 };
 
 struct PointResult {
@@ -45,10 +46,12 @@ struct PointResult {
   std::string binding;          // what limits the prediction, or why there is none
   std::string library;          // of a collective: "nccl-2.28"
   std::optional<double>
-      possible;          // of a collective, where it was asked for: by the best plan, or the library's if better
-  bool legal = true;     // the rules allow the transfer that was measured
-  std::string doubtful;  // why it does not count; empty: it counts
-  bool fitted = false;   // the calibration was fitted to it, so it does not count
+      possible;              // of a collective, where it was asked for: by the best plan, or the library's if better
+  bool near_change = false;  // of a collective, where it was asked for: at half or twice the size the library does it
+                             // by another algorithm or protocol
+  bool legal = true;         // the rules allow the transfer that was measured
+  std::string doubtful;      // why it does not count; empty: it counts
+  bool fitted = false;       // the calibration was fitted to it, so it does not count
   SourcePos pos;
 
   // Counts in the summary, which the accuracy test holds to limits.
@@ -94,6 +97,7 @@ struct AccuracySummary {
   ErrorSummary collective;                    // bandwidths and times of collectives by libraries
   std::optional<double> interval_coverage;    // of transfers
   std::optional<double> collective_coverage;  // of collectives
+  ErrorSummary near_change;                   // of those collectives near a change of algorithm or protocol
   ErrorSummary noise;                         // of the figures whose noise is known: that noise instead of the error
   std::size_t within_noise = 0;               // number of those whose error it explains
   ErrorSummary fitted;                        // points that the calibration was fitted to

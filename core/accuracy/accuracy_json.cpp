@@ -34,6 +34,7 @@ Json summary_json(AccuracySummary const& s) {
           {"makespan", errors(s.makespan)},
           {"collective", errors(s.collective)},
           {"collective_coverage", number_or_null(s.collective_coverage)},
+          {"near_change", errors(s.near_change)},
           {"noise", Json{{"points", s.noise.points},
                          {"median", number_or_null(s.noise.median)},
                          {"p95", number_or_null(s.noise.p95)}}},
@@ -65,6 +66,7 @@ Json point_json(PointResult const& p) {
     json["within_noise"] = p.within_noise();
   }
   json["binding"] = p.binding;
+  if (p.at_once == AtOnce::Collective) json["near_change"] = p.near_change;
   json["legal"] = p.legal;
   json["in_gate"] = p.in_gate();
   if (!p.doubtful.empty()) json["doubtful"] = p.doubtful;

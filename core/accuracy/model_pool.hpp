@@ -20,6 +20,8 @@ class ModelPool {
     Planner planner;
     Intervals intervals;
     std::map<Model const*, std::unique_ptr<Executor>> executors;
+    // What a library takes for the collective of a series by size: "Ring LL128"; empty where it does not do it.
+    std::map<std::pair<MeasuredSeries const*, Bytes>, std::string> library_choices;
   };
 
   // Both must outlive the pool.
@@ -33,6 +35,7 @@ class ModelPool {
   [[nodiscard]] Measurement const& measurement() const { return measurement_; }
   [[nodiscard]] bool with_ranges() const { return context_.ranges; }
   [[nodiscard]] bool with_possible() const { return context_.possible; }
+  [[nodiscard]] bool with_changes() const { return context_.changes; }
 
   // The executor for a model of the entry, made on the first call; nullptr if nothing here runs it.
   Executor* executor(Entry& entry, Model const& model);

@@ -13,6 +13,7 @@
 #include "core/machine/path_class.hpp"
 #include "core/measurement/measured_transfer.hpp"
 #include "core/measurement/session_noise.hpp"
+#include "core/model/resources/figures.hpp"
 #include "lanewise/estimate/estimate.hpp"
 #include "lanewise/io/error.hpp"
 #include "lanewise/planner/choice/plan_collective.hpp"
@@ -70,7 +71,9 @@ class PointEvaluator {
       auto const plan = plan_by_library(entry_.model, wanted, measured.library);
       auto const& choice = *plan.library;
       result_.group = fmt::format("{} {}", choice.algorithm, choice.protocol);
-      auto const figure_of = [&](Seconds took) {
+      auto const cleared = clearing_time(entry_.model.machine(), wanted, measured.cleared);
+      auto const figure_of = [&](Seconds exchanged) {
+        auto const took = exchanged + cleared;
         if (measured.figure == CollectiveFigure::Time) return took.value();
         if (measured.figure == CollectiveFigure::AlgorithmBandwidth) return (wanted.bytes / took).value();
         return bus_bandwidth(wanted, took).value();
@@ -82,9 +85,40 @@ class PointEvaluator {
       if (choice.channels > 0) result_.binding += fmt::format(", {} channels", choice.channels);
       if (pool_.with_ranges()) result_.interval = entry_.intervals.of(figure_with, parameters_of(plan, entry_.model));
       if (pool_.with_possible()) result_.possible = figure_of(least_time(wanted, time));
+      if (pool_.with_changes()) result_.near_change = is_near_change(wanted, result_.group);
     } catch (PlanError const& error) {
       result_.binding = error.what();
     }
+  }
+
+  // Whether the library does another thing with half or twice the bytes.
+  [[nodiscard]] bool is_near_change(Collective const& collective, std::string const& choice) {
+    entry_.library_choices[{&series_, collective.bytes}] = choice;
+    auto other = collective;
+    for (auto const bytes : {collective.bytes / 2, collective.bytes * 2}) {
+      other.bytes = bytes;
+      if (choice_for(other) != choice) return true;
+    }
+    return false;
+  }
+
+  std::string const& choice_for(Collective const& collective) {
+    auto const [entry, is_new] = entry_.library_choices.try_emplace({&series_, collective.bytes});
+    if (!is_new) return entry->second;
+    try {
+      auto const plan = plan_by_library(entry_.model, collective, series_.collective->library);
+      entry->second = fmt::format("{} {}", plan.library->algorithm, plan.library->protocol);
+    } catch (PlanError const&) {
+      entry->second.clear();
+    }
+    return entry->second;
+  }
+
+  // What a GPU takes to clear so many times the size of its own memory.
+  static Seconds clearing_time(Machine const& machine, Collective const& collective, int times) {
+    auto const* part = machine.part_of(std::get<PciId>(collective.among.front()));
+    if (times == 0 || part == nullptr || !part->gpu.memory_bandwidth) return Seconds(0);
+    return collective.bytes * times / (*part->gpu.memory_bandwidth * figures::device_memory_efficiency(part));
   }
 
   // By the best plan of our own, where it is faster than the library's.

@@ -118,6 +118,7 @@ std::string_view measurement_of(Parameter parameter) {
     case Parameter::PageMigration: return "a prefetch of managed memory";
     case Parameter::LibrarySteps: return "the collective with small sizes (nccl-tests)";
     case Parameter::LibraryMessages: return "the collective between nodes with small sizes (nccl-tests)";
+    case Parameter::TokenWarps: return "the engine's exchange of tokens with large sizes";
     case Parameter::MessagePassing: return "osu_latency and osu_bw between two nodes";
     case Parameter::GenericParts:
     case Parameter::GenericLatencies: return "which products the machine's generic parts stand for";

@@ -51,6 +51,7 @@ std::vector<Parameter> parameters_of(Plan const& plan, Model const& model) {
       insert_latency_of(parameter, found);
     }
     insert_parameter_of(demand.cap_reason, found);
+    if (step.way.warps > 0) found.insert(Parameter::TokenWarps);
   }
   return {found.begin(), found.end()};
 }

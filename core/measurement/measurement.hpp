@@ -54,6 +54,7 @@ struct MeasuredCollective {
   Library library;
   CollectiveFigure figure = CollectiveFigure::BusBandwidth;
   std::size_t root = 0;  // position in `among`
+  int cleared = 0;       // how many times its size each GPU first clears of its own memory
   friend bool operator==(MeasuredCollective const&, MeasuredCollective const&) = default;
 };
 

@@ -295,6 +295,7 @@ class MeasurementReader {
       else
         collective.root = static_cast<std::size_t>(found - collective.among.begin());
     }
+    collective.cleared = reader.count("cleared").value_or(0);
     bool const is_time = series_.quantity == MeasuredQuantity::Makespan;
     if (series_.quantity == MeasuredQuantity::Latency)
       reader.fail(reader.self(), "the time of a collective is a makespan");

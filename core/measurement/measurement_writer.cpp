@@ -153,6 +153,7 @@ class SeriesWriter {
     Tree tree{
         {"op", to_string(collective.op)}, {"among", collective.among}, {"library", to_string(collective.library)}};
     if (collective.root > 0) tree["root"] = collective.among[collective.root];
+    if (collective.cleared > 0) tree["cleared"] = collective.cleared;
     if (collective.figure == CollectiveFigure::AlgorithmBandwidth) tree["figure"] = to_string(collective.figure);
     auto& rows = tree["rows"] = Tree::array();
     for (auto const& point : series_.points) rows.push_back(Tree{exact_text(point.bytes), figure(point)});

@@ -34,6 +34,8 @@ Json way_json(Way const& way, Machine const& machine) {
   if (way.queue_pairs > 0) json["queue_pairs"] = way.queue_pairs;
   if (way.cores > 0) json["cores"] = way.cores;
   if (way.blocks > 0) json["blocks"] = way.blocks;
+  if (way.warps > 0) json["warps"] = way.warps;
+  if (way.warps_per_block > 0) json["warps_per_block"] = way.warps_per_block;
   if (way.low_latency) json["low_latency"] = true;
   if (way.multimem) json["multimem"] = true;
   if (way.in_network) json["in_network"] = true;
@@ -97,6 +99,8 @@ Way way_from(Json const& json, PlaceIndex const& names) {
   way.queue_pairs = count_at(json, "queue_pairs");
   way.cores = count_at(json, "cores");
   way.blocks = count_at(json, "blocks");
+  way.warps = count_at(json, "warps");
+  way.warps_per_block = count_at(json, "warps_per_block");
   way.low_latency = json.value("low_latency", false);
   way.multimem = json.value("multimem", false);
   way.in_network = json.value("in_network", false);

@@ -117,9 +117,9 @@ void verify_cores(Machine const& machine, Step const& step) {
 }
 
 void verify_way(Machine const& machine, Step const& step) {
-  require(step.way.queue_pairs >= 0 && step.way.cores >= 0 && step.way.blocks >= 0 &&
-              step.way.access.each >= Bytes(0) && step.way.access.window >= Bytes(0),
-          step, "queue pairs, cores and pieces of an access are not negative");
+  require(step.way.queue_pairs >= 0 && step.way.cores >= 0 && step.way.blocks >= 0 && step.way.warps >= 0 &&
+              step.way.warps_per_block >= 0 && step.way.access.each >= Bytes(0) && step.way.access.window >= Bytes(0),
+          step, "queue pairs, cores, blocks, warps and pieces of an access are not negative");
   verify_cores(machine, step);
   verify_relays_and_nics(machine, step);
   verify_mechanism(machine, step);

@@ -153,8 +153,12 @@ std::string makespans(AccuracySummary const& s) {
 
 std::string collectives(AccuracySummary const& s) {
   if (s.collective.points == 0) return {};
-  return fmt::format("{} figures of collectives: median {}, p95 {}, {} inside; ", s.collective.points,
-                     percent(s.collective.median), percent(s.collective.p95), percent(s.collective_coverage));
+  auto text = fmt::format("{} figures of collectives: median {}, p95 {}, {} inside", s.collective.points,
+                          percent(s.collective.median), percent(s.collective.p95), percent(s.collective_coverage));
+  if (s.near_change.points > 0)
+    text += fmt::format(", of which {} near a change of algorithm or protocol: median {}, p95 {}", s.near_change.points,
+                        percent(s.near_change.median), percent(s.near_change.p95));
+  return text + "; ";
 }
 
 std::string fitted(AccuracySummary const& s) {
@@ -202,8 +206,11 @@ std::string size_class(Bytes bytes) {
   return bytes <= Bytes(std::int64_t{64} << 20) ? "1 to 64 MiB" : "above 64 MiB";
 }
 
-// Of collectives by libraries: a row for each generation, op and class of sizes, and totals; empty if there are none.
-TableRows collective_rows(std::vector<MeasurementResult> const& results) {
+enum class NearChange : bool { No, Yes };
+
+// Of collectives by libraries, those near a change of algorithm or protocol or the others: a row for each generation,
+// op and class of sizes, and totals; empty if there are none.
+TableRows collective_rows(std::vector<MeasurementResult> const& results, NearChange near_change) {
   struct Group {
     std::vector<double> errors;
     std::size_t covered = 0;
@@ -212,11 +219,14 @@ TableRows collective_rows(std::vector<MeasurementResult> const& results) {
   for (auto const& result : results)
     for (auto const& point : result.points) {
       if (!point.in_gate() || point.at_once != AtOnce::Collective || !point.error()) continue;
+      if (point.near_change != (near_change == NearChange::Yes)) continue;
       auto const op = point.what.substr(0, point.what.find(' '));
       auto const size = size_class(point.bytes);
       auto const generation = std::string(to_string(point.generation));
-      for (auto const& key :
-           {std::tuple(generation, op, size), std::tuple(std::string("all"), std::string("all"), size)}) {
+      std::string const all = "all";
+      std::vector<std::tuple<std::string, std::string, std::string>> keys{{generation, op, size}, {all, all, size}};
+      if (point.bytes >= Bytes(1 << 20)) keys.emplace_back(all, all, "from 1 MiB on");
+      for (auto const& key : keys) {
         auto& group = groups[key];
         group.errors.push_back(*point.error());
         group.covered += point.interval.holds(point.measured) ? 1 : 0;
@@ -307,8 +317,10 @@ std::string accuracy_text(std::vector<MeasurementResult> const& results) {
               table(header("path"), rows.groups);
   if (auto const makespans = makespan_rows(results); !makespans.empty())
     text += "\n" + table(kMakespanHeader, makespans);
-  if (auto const collectives = collective_rows(results); !collectives.empty())
+  if (auto const collectives = collective_rows(results, NearChange::No); !collectives.empty())
     text += "\n" + table(kCollectiveHeader, collectives);
+  if (auto const collectives = collective_rows(results, NearChange::Yes); !collectives.empty())
+    text += "\ncollectives near a change of algorithm or protocol\n" + table(kCollectiveHeader, collectives);
   if (auto const faults = faults_of(results); !faults.empty())
     text += "\nnot as measured, or not predicted\n" + table(kFaultHeader, faults);
   if (auto const doubtful = left_out(results); !doubtful.empty())
@@ -334,8 +346,13 @@ std::string accuracy_markdown(std::vector<MeasurementResult> const& results) {
   text += "\n## By mechanism and distance\n" + markdown_table(header("path"), rows.groups);
   if (auto const makespans = makespan_rows(results); !makespans.empty())
     text += "\n## Makespans of several transfers\n" + markdown_table(kMakespanHeader, makespans);
-  if (auto const collectives = collective_rows(results); !collectives.empty())
+  if (auto const collectives = collective_rows(results, NearChange::No); !collectives.empty())
     text += "\n## Collectives of libraries\n" + markdown_table(kCollectiveHeader, collectives);
+  if (auto const collectives = collective_rows(results, NearChange::Yes); !collectives.empty())
+    text +=
+        "\n## Collectives near a change of algorithm or protocol\nAt half or twice the size the library does it by "
+        "another algorithm or protocol; where it changes differs by version and machine.\n\n" +
+        markdown_table(kCollectiveHeader, collectives);
   text += "\n## Worst points, one of each series\n" + markdown_table(kWorstHeader, worst_rows(results));
   if (auto const faults = faults_of(results); !faults.empty())
     text += "\n## Not as measured, or not predicted\n" + markdown_table(kFaultHeader, faults);

@@ -54,6 +54,24 @@ void check_by_how_many_at_once(nlohmann::json const& json) {
   EXPECT_EQ(json["classes"][0]["generation"], "before Ampere");
 }
 
+// Collectives by libraries from 1 MiB on, without those near a change of algorithm or protocol.
+void check_settled_collectives(nlohmann::json const& json) {
+  std::vector<double> errors;
+  std::size_t covered = 0;
+  for (auto const& point : json["points"]) {
+    bool const is_settled = point.contains("near_change") && !point["near_change"].get<bool>();
+    if (!is_settled || !point["in_gate"].get<bool>() || point["bytes"].get<long>() < 1 << 20) continue;
+    errors.push_back(point["error"].get<double>());
+    covered += point["in_interval"].get<bool>() ? 1 : 0;
+  }
+  ASSERT_GE(errors.size(), 550U);
+  std::sort(errors.begin(), errors.end());
+  EXPECT_LE(errors[errors.size() / 2], 0.08);
+  EXPECT_LE(errors[errors.size() * 95 / 100], 0.30);
+  EXPECT_GE(static_cast<double>(covered), 0.85 * static_cast<double>(errors.size()));
+  EXPECT_GE(json["summary"]["near_change"]["points"].get<int>(), 100);
+}
+
 // Machines whose collectives of one size among as many GPUs differ by more than a tenth, by measurement: which of the
 // two is faster is what a buyer asks.
 void check_order_of_machines(nlohmann::json const& json) {
@@ -104,6 +122,7 @@ TEST(AccuracyGate, PublishedMeasurementsArePredictedAsWellAsPromised) {
   auto const json = nlohmann::json::parse(output_of("accuracy --json"));
   check_all(json);
   check_by_how_many_at_once(json);
+  check_settled_collectives(json);
   check_order_of_machines(json);
 }
 

@@ -321,5 +321,39 @@ series:
   EXPECT_THAT(accuracy_text({result}), testing::HasSubstr("3 figures say their noise"));
 }
 
+// By the tuner of NCCL an all-gather of eight H100 changes from LL to LL128 between 4 and 8 MiB.
+TEST(Accuracy, SizesNearAChangeOfProtocolAreReportedApart) {
+  Catalogue catalogue({LANEWISE_SOURCE_DIR "/topologies"});
+  AccuracyContext const context{.machine = [&](Measurement const& m) { return catalogue.machine(m.machine); },
+                                .executor = [](Model const&) { return std::unique_ptr<Executor>(); },
+                                .catalogue = catalogue,
+                                .ranges = false,
+                                .changes = true};
+  auto const result = evaluate(read_measurement(SourceText::from_memory("m.yaml", R"(
+lanewise: measurement/1
+measurement: m
+machine: hgx-h100
+source: s
+method: m
+series:
+  - series: all-gather
+    quantity: makespan
+    unit: us
+    collective: {op: all_gather, among: [gpu0..gpu7], library: nccl-2.28, rows: [[2 MiB, 20], [4 MiB, 30], [8 MiB, 100], [1 GiB, 3000]]}
+)")),
+                               context);
+  std::vector<std::string> near;
+  for (auto const& point : result.points)
+    if (point.near_change) near.push_back(point.group);
+  EXPECT_THAT(near, testing::ElementsAre("Ring LL", "Ring LL128"));
+  EXPECT_EQ(summarise({result}).near_change.points, 2U);
+  EXPECT_EQ(summarise({result}).collective.points, 4U);
+  EXPECT_THAT(accuracy_text({result}), testing::HasSubstr("collectives near a change of algorithm or protocol\n"));
+  EXPECT_THAT(accuracy_markdown({result}), testing::HasSubstr("of which 2 near a change of algorithm or protocol"));
+  auto const json = accuracy_json({result});
+  EXPECT_FALSE(json["points"][0]["near_change"].get<bool>());
+  EXPECT_TRUE(json["points"][1]["near_change"].get<bool>());
+}
+
 }  // namespace
 }  // namespace lanewise::test

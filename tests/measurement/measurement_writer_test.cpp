@@ -72,6 +72,7 @@ series:
     program: {issue: unordered, stream: source, waits: destination, timed: mean, rounds: 3}
     together: [{flows: {all_to_all: [a, b, c]}, value: 1.25}]
   - {series: rooted, quantity: makespan, unit: us, collective: {op: reduce, among: [a, b, c], root: b, library: nccl-2.28, rows: [[1 MiB, 12.5], [2 MiB, 20.1]]}}
+  - {series: clearing, quantity: makespan, unit: us, collective: {op: all_to_all, among: [a, b], library: oneshot, cleared: 4, rows: [[1 MiB, 12.5]]}}
 facts:
   - {from: a, to: b, mechanism: pcie_p2p, legal: false, op: read, bytes: 1 KiB, settings: {acs: off}, doubtful: perhaps}
   - {from: a, to: b, chosen: nvlink}

@@ -28,6 +28,7 @@ void Lowering::lower() {
   if (migrates(op_)) limit_page_migration();
   if (way_.pageable) add_pageable_copies();
   if (way_.blocks > 0) limit_blocks();
+  if (way_.warps > 0) limit_warps();
   set_first_use_cost();
   apply_override();
 }
@@ -45,6 +46,11 @@ void Lowering::limit_blocks() {
     rate = std::min(rate, has_gen5 ? std::max(block.host, overheads::kHostOfGen5) : block.host);
   }
   path_.limit(rate * way_.blocks, Cap::ThreadBlocks);
+}
+
+void Lowering::limit_warps() {
+  auto const each = overheads::warp_rate(way_.warps_per_block) * assumed_(Parameter::TokenWarps);
+  path_.limit(each * way_.warps, Cap::ThreadBlocks);
 }
 
 // What only the first such transfer pays: peer access, registration with a NIC, a pinned BAR1 window. Sockets register

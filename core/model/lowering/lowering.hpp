@@ -149,6 +149,7 @@ class Lowering {
 
   // lowering.cpp
   void limit_blocks();
+  void limit_warps();
   void set_first_use_cost();
   void apply_override();
 

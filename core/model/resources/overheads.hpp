@@ -1,5 +1,7 @@
 #pragma once
 // Constants of drivers and software, and defaults for figures that parts leave out; each with its source.
+#include <algorithm>
+
 #include "lanewise/units/quantity.hpp"
 
 namespace lanewise::overheads {
@@ -70,6 +72,14 @@ inline constexpr BlockFigures kBlockOfAmpere{12.0_GBps, 7.3_GBps, 2.5_GBps, 28.6
 inline constexpr BlockFigures kBlockOfHopper{29.0_GBps, 11.75_GBps, 7.4_GBps, 38.5_GBps, 1.05, 17.0_us, 1.6_us};
 inline constexpr BlockFigures kBlockOfBlackwell{35.0_GBps, 17.6_GBps, 11.7_GBps, 30.0_GBps, 2.2,
                                                 10.0_us,   10.0_us,   3.2_us,    0.8_us};
+// A kernel whose warps each carry one token at a time, flags included: what a warp moves that has its multiprocessor
+// almost for itself, and what those of a multiprocessor move together. Fitted to the exchanges of 65,536 tokens of 14
+// KiB among 2 and 8 GB200 (ai-dynamo/aiconfigurator, TensorRT-LLM 1.3.0rc10); others are taken as Blackwell.
+inline constexpr BytesPerSecond kTokenWarp = 7.1_GBps;
+inline constexpr BytesPerSecond kTokenMultiprocessor = 19.3_GBps;
+constexpr BytesPerSecond warp_rate(int warps_per_block) {
+  return warps_per_block > 1 ? std::min(kTokenWarp, kTokenMultiprocessor / warps_per_block) : kTokenWarp;
+}
 // Where NVSwitch adds and multiplies (NVLS): payload over raw rate, and what a block takes besides for each chunk, one
 // of each GPU in turn. Fitted to all-reduces of 2 to 512 MiB among 8 GPUs, same source.
 struct MultimemFigures {

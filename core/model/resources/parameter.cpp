@@ -53,6 +53,8 @@ constexpr std::array<ParameterRange, kParameterCount> kRanges{{
     {Parameter::LibraryMessages, "messages of libraries between nodes", 0.7, 2.5,
      "all-reduces of 64 KiB to 1 MiB against the plans: 0.9 to 1.1 (4 x 8 H100), 1.2 (2 x 8 MI355X), 1.2 to 2 (2 x 8 "
      "A100, EFA), 2.5 (2 x 8 H200), 1.1 to 3 (2 x 4 GH200, two clusters of Slingshot)"},
+    {Parameter::TokenWarps, "warps that carry tokens", 0.8, 1.1,
+     "exchanges among 4 to 64 GB200, 2 and 1 B a value: 0.85 to 1.06 of the figure (aiconfigurator, TensorRT-LLM)"},
     {Parameter::MessagePassing, "message passing", 0.6, 2,
      "osu_latency over Ethernet by sockets: 10 us (MPICH, open-mpi/ompi issue 215) and 16 us (issue 7861); in virtual "
      "machines twice that"},

@@ -69,6 +69,8 @@ struct Way {
   int queue_pairs = 0;                    // of network forms; 0: enough to fill the port
   int cores = 0;                          // that copy between host memories; 0: one
   int blocks = 0;                         // thread blocks of the kernel that moves it; 0: as many as it needs
+  int warps = 0;                          // of a kernel whose warps each carry one token at a time; 0: whole blocks do
+  int warps_per_block = 0;                // of such warps that share a block
   bool low_latency = false;               // in words that carry a flag beside the data (NCCL's LL); `bytes` count both
   bool multimem = false;    // NVSwitch adds or multiplies what it carries (NVLS); `bytes` are what passes a GPU's links
   bool in_network = false;  // network switches add what nodes send, and send them the sum (SHARP): each NIC's `bytes`

@@ -312,6 +312,57 @@ TEST(OneShot, SaysWhichGpusItIsFor) {
   EXPECT_THROW(plan("gpu0..gpu2"), PlanError);
 }
 
+// Half of the 152 multiprocessors of a GB200, which send or receive with a warp for each GPU, up to eight in a block.
+// Of a token of 14336 B, 112 x 128 B, 8 x 128 B of flags pass too.
+TEST(OneShot, TokensAreExchangedByWarps) {
+  auto const model = model_of("gb200-nvl72-8");
+  auto const plan = [&](std::string const& among, Bytes bytes) {
+    return plan_by_library(model, collective_of(model, CollectiveOp::AllToAll, among, bytes), kOneShot);
+  };
+  auto const of_eight = plan("node0/gpu0..node1/gpu3", 448_MiB);
+  EXPECT_EQ(of_eight.library->algorithm, "token exchange");
+  std::size_t exchanged = 0;
+  for (auto const& step : of_eight.steps) {
+    if (step.work > Seconds(0)) continue;
+    EXPECT_EQ(step.way.warps, 38);
+    EXPECT_EQ(step.way.warps_per_block, 8);
+    EXPECT_EQ(step.bytes, Bytes(448 * 1024 * 1024 / 8 / 14336 * 15360));
+    ++exchanged;
+  }
+  EXPECT_EQ(exchanged, 56U);
+  EXPECT_EQ(plan("node0/gpu0..node0/gpu1", 1_MiB).steps.back().way.warps_per_block, 2);
+  EXPECT_EQ(plan("node0/gpu0..node3/gpu3", 1_MiB).library->channels, 19);
+  EXPECT_EQ(plan("node0/gpu0..node15/gpu3", 1_MiB).library->channels, 4);
+  EXPECT_THAT(text_of(of_eight.steps.back().way, model.machine()), HasSubstr(", 38 warps"));
+}
+
+// 4,096 tokens of each of four GB200, 1,024 to each GPU; 27 rounds of 38 channels, each as long as four warps of a
+// multiprocessor take for a token.
+TEST(OneShot, AnExchangeTakesAsLongAsItsWarps) {
+  auto const model = model_of("gb200-nvl72-8");
+  auto const collective = collective_of(model, CollectiveOp::AllToAll, "node0/gpu0..node0/gpu3", Bytes(4096 * 14336));
+  auto const plan = plan_by_library(model, collective, kOneShot);
+  auto const round = 15360 / std::min(7.1e9, 19.3e9 / 4);
+  EXPECT_NEAR(estimate(model, plan.steps).makespan.value(), 5.4e-6 + 27 * round, 3e-6);
+}
+
+TEST(OneShot, TokensAreExchangedOverNvlinkOnly) {
+  auto const refused = [](std::string const& machine, std::string const& among) {
+    auto const model = model_of(machine);
+    try {
+      plan_by_library(model, collective_of(model, CollectiveOp::AllToAll, among, 1_MiB), kOneShot);
+    } catch (PlanError const& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_THAT(refused("rtx6000pro-x8-genoa", "gpu0..gpu7"), HasSubstr("nothing joins 'gpu0' and 'gpu1'"));
+  EXPECT_THAT(refused("hgx-h100-2", "node0/gpu0..node1/gpu7"), HasSubstr("GPUs that NVLink joins"));
+  auto const h100 = model_of("hgx-h100");
+  auto const plan = plan_by_library(h100, collective_of(h100, CollectiveOp::AllToAll, "gpu0..gpu7", 1_MiB), kOneShot);
+  EXPECT_THAT(plan.library->remarks, Contains(HasSubstr("measured on GB200")));
+}
+
 // ------------------------------------------------------------------------------- NCCL over nodes, by NICs of receivers
 
 Plan exchange_of(Model const& model, std::vector<std::string> const& among) {

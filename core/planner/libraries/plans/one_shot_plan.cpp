@@ -7,6 +7,7 @@
 
 #include "core/model/resources/figures.hpp"
 #include "core/planner/libraries/nccl/nccl_plan.hpp"
+#include "core/planner/libraries/plans/token_exchange_plan.hpp"
 #include "core/planner/libraries/steps/library_steps.hpp"
 #include "core/rules/conditions.hpp"
 #include "lanewise/io/error.hpp"
@@ -70,8 +71,9 @@ class OneShotPlan {
 
   void refuse_other_gpus() const {
     if (collective_.op != CollectiveOp::AllReduce)
-      throw PlanError(fmt::format("inference engines have kernels of their own for all_reduce, not for {}",
-                                  to_string(collective_.op)));
+      throw PlanError(
+          fmt::format("inference engines have kernels of their own for all_reduce and all_to_all, not for {}",
+                      to_string(collective_.op)));
     if (gpus_.size() > 1) throw PlanError("the kernels of inference engines reach the GPUs of one node");
     if (count() % 2 != 0 || count() > 8)
       throw PlanError(fmt::format("an inference engine's kernel is for 2, 4, 6 or 8 GPUs, not for {}", count()));
@@ -93,6 +95,7 @@ class OneShotPlan {
 }  // namespace
 
 Plan plan_of(Model const& model, Collective const& collective) {
+  if (collective.op == CollectiveOp::AllToAll) return token_exchange(model, collective);
   if (static_cast<double>(collective.bytes.value()) <= kMaxBytes) return OneShotPlan(model, collective).make();
   auto plan = nccl::plan_of(model, collective, Library{});
   plan.library->remarks.insert(plan.library->remarks.begin(),

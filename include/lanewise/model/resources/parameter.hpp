@@ -38,12 +38,13 @@ enum class Parameter : std::uint8_t {
   PageMigration,     // Unified Memory
   LibrarySteps,      // launches and protocol steps of a library's kernels
   LibraryMessages,   // the same where some of the steps are between nodes
+  TokenWarps,        // warps of a kernel that each carry one token at a time
   MessagePassing,    // MPI's work for a message, and the kernel's for its sockets
   GenericParts,      // rates of parts that stand for several products
   GenericLatencies,  // their latencies
   CopyEngines,       // how many a GPU has whose part does not say
 };
-inline constexpr std::size_t kParameterCount = 32;
+inline constexpr std::size_t kParameterCount = 33;
 
 // `low` and `high` are factors on the nominal figure. `source`: the measurements that give the range.
 struct ParameterRange {

@@ -12,7 +12,7 @@ enum class LibraryKind : std::uint8_t {
   Nccl,
   Rccl,
   Mpi,     // Open MPI with GPU buffers
-  OneShot  // the all-reduce kernels of inference engines
+  OneShot  // the kernels of inference engines
 };
 
 // A library that does collectives. NCCL's decisions were read in the source of 2.18 to 2.30; of the others one version
