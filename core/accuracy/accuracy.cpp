@@ -19,6 +19,14 @@ void add_noise(PointResult const& point, std::vector<double>& noise, AccuracySum
   summary.within_noise += point.within_noise() ? 1 : 0;
 }
 
+std::vector<double> errors_near_change(std::vector<MeasurementResult> const& results) {
+  std::vector<double> errors;
+  for (auto const& result : results)
+    for (auto const& point : result.points)
+      if (auto const error = point.error(); point.near_change && point.in_gate() && error) errors.push_back(*error);
+  return errors;
+}
+
 ErrorSummary summary_of(std::vector<double> const& errors) {
   if (errors.empty()) return {};
   return {errors.size(), median(errors), quantile(errors, 0.95), quantile(errors, 1)};
@@ -98,7 +106,6 @@ AccuracySummary summarise(std::vector<MeasurementResult> const& results) {
   std::map<MeasuredQuantity, std::vector<double>> errors;
   std::vector<double> fitted;
   std::vector<double> noise;
-  std::vector<double> near_change;
   std::size_t agreed = 0;
   std::size_t covered = 0;
   auto const count = [&](auto const& entry, bool as_measured) {
@@ -123,7 +130,6 @@ AccuracySummary summarise(std::vector<MeasurementResult> const& results) {
         ++summary.unpredicted;
         continue;
       }
-      if (point.near_change) near_change.push_back(*error);
       if (point.at_once == AtOnce::Collective) continue;  // they have a summary of their own
       errors[point.quantity].push_back(*error);
       covered += point.interval.holds(point.measured) ? 1 : 0;
@@ -137,7 +143,7 @@ AccuracySummary summarise(std::vector<MeasurementResult> const& results) {
   if (collectives.times.points > 0) summary.collective_coverage = collectives.interval_coverage;
   for (auto const& result : results)
     for (auto const& point : result.points) add_noise(point, noise, summary);
-  summary.near_change = summary_of(near_change);
+  summary.near_change = summary_of(errors_near_change(results));
   summary.noise = summary_of(noise);
   summary.fitted = summary_of(fitted);
   auto const predicted = summary.bandwidth.points + summary.latency.points + summary.makespan.points;

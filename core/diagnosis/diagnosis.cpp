@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 
 #include "core/diagnosis/cause_search.hpp"
 #include "core/diagnosis/grading.hpp"
@@ -29,18 +30,23 @@ std::size_t Diagnosis::count(Grade grade) const {
                                   std::count_if(facts.begin(), facts.end(), is));
 }
 
+std::size_t Diagnosis::doubtful() const {
+  return std::accumulate(left_out.begin(), left_out.end(), std::size_t{0},
+                         [](std::size_t sum, auto const& one) { return sum + one.second; });
+}
+
 Diagnosis diagnose(Measurement const& measurement, AccuracyContext const& context) {
   auto with_possible = context;
   with_possible.possible = true;
   auto result = evaluate(measurement, with_possible);
-  Diagnosis diagnosis{measurement.name, measurement.machine, {}, {}, {}, 0};
+  Diagnosis diagnosis{measurement.name, measurement.machine, {}, {}, {}, {}};
   std::vector<SlowPoint> sources;
   std::size_t at = 0;
   for (auto const& series : measurement.series)
     for (auto const& point : series.points) {
       auto& entry = result.points[at++];
       if (!entry.in_gate()) {
-        ++diagnosis.left_out;
+        ++diagnosis.left_out[entry.doubtful];
         continue;
       }
       diagnosis.points.push_back(graded(std::move(entry)));
@@ -50,7 +56,7 @@ Diagnosis diagnose(Measurement const& measurement, AccuracyContext const& contex
   for (std::size_t i = 0; i < result.facts.size(); ++i) {
     auto& fact = result.facts[i];
     if (!fact.in_gate()) {
-      ++diagnosis.left_out;
+      ++diagnosis.left_out[fact.doubtful];
       continue;
     }
     // What the machine refuses although the rules allow it is a fault; what it can do beyond them is not.

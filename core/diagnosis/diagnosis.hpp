@@ -1,5 +1,6 @@
 #pragma once
 // Grades a machine's measured figures against the model's predictions, and names the likely causes of slow ones.
+#include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
@@ -43,11 +44,12 @@ struct Diagnosis {
   std::string machine;
   std::vector<GradedPoint> points;  // those that count
   std::vector<GradedFact> facts;
-  std::vector<Cause> causes;  // sorted by how much they explain, most first
-  std::size_t left_out = 0;   // doubtful figures
+  std::vector<Cause> causes;                    // sorted by how much they explain, most first
+  std::map<std::string, std::size_t> left_out;  // doubtful figures, by why
 
   [[nodiscard]] Grade worst() const;
   [[nodiscard]] std::size_t count(Grade grade) const;  // of points and facts
+  [[nodiscard]] std::size_t doubtful() const;          // those left out
   [[nodiscard]] std::size_t slow() const;              // points that warn or fail for being slow
 };
 

@@ -57,7 +57,10 @@ nlohmann::ordered_json diagnosis_json(Diagnosis const& diagnosis) {
             {"pass", diagnosis.count(Grade::Pass)},
             {"warn", diagnosis.count(Grade::Warn)},
             {"fail", diagnosis.count(Grade::Fail)},
-            {"left_out", diagnosis.left_out}};
+            {"left_out", diagnosis.doubtful()}};
+  json["left_out_because"] = Json::array();
+  for (auto const& [why, figures] : diagnosis.left_out)
+    json["left_out_because"].push_back({{"figures", figures}, {"why", why}});
   for (auto const* rows : {"causes", "points", "facts"}) json[rows] = Json::array();
   for (auto const& cause : diagnosis.causes) {
     auto item = json_of(cause.what);

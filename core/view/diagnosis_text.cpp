@@ -131,8 +131,9 @@ std::string diagnosis_text(Diagnosis const& diagnosis) {
   text += collectives_text(diagnosis) + findings_text(diagnosis) + facts(diagnosis) + causes(diagnosis);
   text += fmt::format("\n{}: {} pass, {} warn, {} fail", to_string(diagnosis.worst()), diagnosis.count(Grade::Pass),
                       diagnosis.count(Grade::Warn), diagnosis.count(Grade::Fail));
-  if (diagnosis.left_out > 0) text += fmt::format("; {} doubtful left out", diagnosis.left_out);
-  return text + "\n";
+  text += "\n";
+  for (auto const& [why, figures] : diagnosis.left_out) text += fmt::format("{} left out: {}\n", figures, why);
+  return text;
 }
 
 }  // namespace lanewise

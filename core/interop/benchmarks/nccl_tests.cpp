@@ -21,6 +21,11 @@ constexpr Bytes kLargeMessage{std::int64_t{16} << 20};
 // A row that takes less than this many times the shortest of its table is one of launches.
 constexpr double kLaunches = 1.5;
 constexpr Bytes kLargeCollective{std::int64_t{128} << 10};
+// Sends and receives are predicted without NCCL's time for a call: of a row that takes so many times the shortest of
+// its table it is less than an eighth.
+constexpr double kCalls = 8;
+// Both halves of a row do the same work: if they differ by more than this, something else ran beside one of them.
+constexpr double kDisturbed = 1.5;
 
 // Words that name a model have letters and digits: H100, B200, L40S, 4090.
 std::set<std::string> models_in(std::string_view text) {
@@ -207,7 +212,7 @@ class NcclTestsMeaning {
     like.name = fmt::format("{}-{}", to_string(*op), among.size());
     if (root > 0) like.name += fmt::format("-root-{}", root);
     std::replace(like.name.begin(), like.name.end(), '_', '-');
-    pending_.push_back({std::move(like), bytes, time, row.line, row.column});
+    pending_.push_back({std::move(like), {}, bytes, time, is_disturbed(row), row.line, row.column});
     if (!table.version_known)
       builder_.note(fmt::format("the version of NCCL is not said; taken for {}", to_string(table.library)));
   }
@@ -223,15 +228,20 @@ class NcclTestsMeaning {
       if (one.bytes < kLargeCollective) small[one.like.name].push_back(one.time);
     }
     for (auto& [name, times] : small) shortest[name] = std::max(shortest[name], median(times));
-    for (auto& [like, bytes, time, line, column] : pending_) {
-      bool const is_of_launches = time < kLaunches * shortest.at(like.name) && bytes < kLargeMessage;
-      if (bytes < kLargeCollective || is_of_launches) {
-        like.name += "-small";
-        like.doubtful = "the time of launches is much of it, which depends on the host";
-      }
-      builder_.add_collective(like, bytes, time, line, column);
+    for (auto& one : pending_) {
+      explain_doubt(one, shortest.at(one.like.name));
+      if (one.like.collective)
+        builder_.add_collective(one.like, one.bytes, one.time, one.line, one.column);
+      else
+        builder_.add(one.like, std::move(one.flows), one.bytes, one.time, one.line, one.column);
     }
     pending_.clear();
+  }
+
+  static bool is_disturbed(NcclTestsRow const& row) {
+    if (!row.in_place_us || *row.in_place_us <= 0 || row.time_us <= 0) return false;
+    auto const ratio = *row.in_place_us / row.time_us;
+    return ratio > kDisturbed || ratio < 1 / kDisturbed;
   }
 
   void add_sendrecv(Bytes bytes, double value, std::vector<std::string> const& among, NcclTestsRow const& row) {
@@ -240,20 +250,37 @@ class NcclTestsMeaning {
     MeasuredSeries like;
     like.quantity = MeasuredQuantity::Makespan;
     like.op = Op::Write;
-    like.name = bytes < kLargeMessage ? "sendrecv-small" : "sendrecv";
-    if (bytes < kLargeMessage) like.doubtful = "NCCL's own time for a call is much of it, which is not modelled";
-    builder_.add(like, std::move(flows), bytes, value, row.line, row.column);
+    like.name = "sendrecv";
+    pending_.push_back({std::move(like), std::move(flows), bytes, value, is_disturbed(row), row.line, row.column});
   }
 
   Machine const& machine_;
   BenchmarkBuilder& builder_;
   struct Pending {
     MeasuredSeries like;
+    std::vector<MeasuredFlow> flows;  // of sends and receives
     Bytes bytes{0};
     double time = 0;
+    bool is_disturbed = false;
     int line = 0, column = 0;
   };
-  std::vector<Pending> pending_;  // figures of collectives, until all are known
+  // Says of a figure that tells nothing of the machine why. `shortest`: that a row of its table takes.
+  static void explain_doubt(Pending& one, double shortest) {
+    auto const doubt = [&](std::string const& kind, std::string why) {
+      one.like.name += kind;
+      one.like.doubtful = std::move(why);
+    };
+    if (one.like.collective) {
+      bool const is_of_launches = one.time < kLaunches * shortest && one.bytes < kLargeMessage;
+      if (one.bytes < kLargeCollective || is_of_launches)
+        return doubt("-small", "the time of launches is much of it, which depends on the host");
+    } else if (one.bytes < kLargeMessage || one.time < kCalls * shortest) {
+      return doubt("-small", "NCCL's own time for a call is much of it, which is not modelled");
+    }
+    if (one.is_disturbed)
+      doubt("-disturbed", "out of place and in place differ by more than half: something else ran beside one of them");
+  }
+  std::vector<Pending> pending_;  // figures, until all of a table are known
   std::map<std::string, int> skipped_;
 };
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cmath>
 #include <utility>
 
 #include "core/machine/library_variables.hpp"
@@ -118,6 +119,7 @@ class NcclTestsReader {
     if (auto const at = line.text.find("NCCL version "); at != std::string_view::npos)
       read_version(line.text.substr(at + std::string_view("NCCL version ").size()));
     if (line.has("size") && line.has("busbw")) read_header(line);
+    if (line.has("(elements)")) read_units(line);
     if (words.size() < 4 || words[1].text != "Rank") return;
     NcclTestsRank rank;
     rank.line = line.number;
@@ -166,6 +168,16 @@ class NcclTestsReader {
     has_root_ = std::any_of(words.begin(), words.end(), [](Word const& word) { return word.text == "root"; });
   }
 
+  // "#        (B)    (elements)                               (us)  (GB/s)  (GB/s)"
+  void read_units(BenchmarkLine const& line) {
+    for (auto const& word : line.words)
+      if (word.text != "#" && word.text != "(B)" && word.text != "(elements)" && word.text != "(us)" &&
+          word.text != "(GB/s)")
+        builder_.fail(
+            line.number, word.column,
+            fmt::format("'{}': nccl-tests print sizes in (B), times in (us) and bandwidths in (GB/s)", word.text));
+  }
+
   // size count type [redop] [root], then time algbw busbw #wrong out of place, and again in place.
   void read_row(BenchmarkLine const& line) {
     auto const& words = line.words;
@@ -188,7 +200,12 @@ class NcclTestsReader {
     // A row may have its second half only.
     auto const figure = [&](std::size_t column) { return number_in(words[column].text); };
     auto from = at;
-    if (!figure(from) && from + columns_ + 2 < words.size()) from += columns_;
+    if (from + columns_ + 2 < words.size()) {
+      if (figure(from))
+        row.in_place_us = figure(from + columns_);
+      else
+        from += columns_;
+    }
     auto const time = figure(from);
     row.algorithm = figure(from + 1);
     row.bus = figure(from + 2);
@@ -196,7 +213,22 @@ class NcclTestsReader {
     if (!time)
       return builder_.fail(line.number, words[from].column, fmt::format("'{}': expected a time", words[from].text));
     row.time_us = *time;
-    if (row.bytes > 0) table_.rows.push_back(std::move(row));
+    if (row.bytes > 0 && agrees(row)) table_.rows.push_back(std::move(row));
+  }
+
+  // Whether a row's time is that of its bandwidth, which is size / time of every program; bandwidths of a few MB/s have
+  // no digits for it.
+  bool agrees(NcclTestsRow const& row) {
+    constexpr double kLeast = 1;  // GB/s
+    constexpr double kSame = 0.2;
+    if (!row.algorithm || *row.algorithm < kLeast) return true;
+    auto const by_time = static_cast<double>(row.bytes) / row.time_us * 1e-3;
+    if (std::abs(by_time / *row.algorithm - 1) <= kSame) return true;
+    builder_.note(
+        fmt::format("line {} is left out: {} B in {:g} us are {:.3g} GB/s, and the row says {:g}: is the time in "
+                    "another unit?",
+                    row.line, row.bytes, row.time_us, by_time, *row.algorithm));
+    return false;
   }
 
   // ---------------------------------------------------------------------------------------------------------- JSON
@@ -244,9 +276,14 @@ class NcclTestsReader {
     std::optional<double> time;
     for (auto const* side : {"out_of_place", "in_place"}) {
       auto const* half = result.find(side);
-      if (half == nullptr || half->kind != YamlKind::Map || time) continue;
-      time = number_in(text_of(*half, "time"));
-      if (!time) time = number_in(text_of(*half, "cpu_time"));
+      if (half == nullptr || half->kind != YamlKind::Map) continue;
+      auto found = number_in(text_of(*half, "time"));
+      if (!found) found = number_in(text_of(*half, "cpu_time"));
+      if (time) {
+        row.in_place_us = found;
+        continue;
+      }
+      time = found;
       row.algorithm = number_in(text_of(*half, "alg_bw"));
       row.bus = number_in(text_of(*half, "bus_bw"));
     }

@@ -33,6 +33,7 @@ struct NcclTestsRow {
   std::optional<int> root;               // -1: none
   double time_us = 0;                    // this and the next out of place where that was measured, else in place
   std::optional<double> bus, algorithm;  // GB/s
+  std::optional<double> in_place_us;     // where out of place was measured too
   int line = 0, column = 0;
 };
 

@@ -483,6 +483,57 @@ TEST(NcclTests, ANegativeBandwidthTellsNoRanks) {
   EXPECT_EQ(series_of(m, "all-gather-8").points.size(), 1U);
 }
 
+TEST(NcclTests, OtherUnitsAreRefused) {
+  auto const row = "    33554432       8388608     float     sum      -1    110.5  303.7  303.7      0\n";
+  std::string const begin = "# Collective test starting: all_reduce_perf\n" + kRanks;
+  auto const units = [](std::string const& time) {
+    return "#        (B)    (elements)                               " + time + "  (GB/s)  (GB/s)\n";
+  };
+  EXPECT_EQ(read(Benchmark::NcclTests, begin + units("(us)") + row, "hgx-h100").series.size(), 1U);
+  auto const problem = problem_of(Benchmark::NcclTests, begin + units("(ms)") + row, "hgx-h100");
+  EXPECT_THAT(problem, HasSubstr(":6:58"));
+  EXPECT_THAT(problem, HasSubstr("'(ms)': nccl-tests print sizes in (B), times in (us) and bandwidths in (GB/s)"));
+}
+
+TEST(NcclTests, ARowWhoseHalvesDifferIsDoubtful) {
+  std::string const begin = "# Collective test starting: all_reduce_perf\n" + kRanks;
+  auto const m =
+      read(Benchmark::NcclTests,
+           begin +
+               "    33554432       8388608     float     sum      -1    110.5  303.7  303.7      0    210.5  "
+               "159.4  159.4      0\n"
+               "    67108864      16777216     float     sum      -1    221.0  303.7  303.7      0    230.0  "
+               "291.8  291.8      0\n",
+           "hgx-h100");
+  EXPECT_THAT(series_of(m, "all-reduce-2-disturbed").doubtful, HasSubstr("out of place and in place differ"));
+  EXPECT_EQ(series_of(m, "all-reduce-2-disturbed").points.size(), 1U);
+  EXPECT_EQ(series_of(m, "all-reduce-2").points.at(0).bytes, Bytes(67108864));
+}
+
+// Of sends and receives the time of the call is not in the prediction: 25 us of 140 are too much.
+TEST(NcclTests, SendsThatTakeHardlyLongerThanACallAreDoubtful) {
+  auto const m = read(Benchmark::NcclTests,
+                      "# Collective test starting: sendrecv_perf\n" + kRanks +
+                          "        1024           256     float    none      -1     25.0    0.0    0.0      0\n"
+                          "    33554432       8388608     float    none      -1    140.0  239.7  239.7      0\n"
+                          "   268435456      67108864     float    none      -1    900.0  298.3  298.3      0\n",
+                      "hgx-h100");
+  EXPECT_EQ(series_of(m, "sendrecv-small").points.size(), 2U);
+  EXPECT_EQ(series_of(m, "sendrecv").points.size(), 1U);
+}
+
+TEST(NcclTests, ARowThatContradictsItselfIsLeftOutAndNoted) {
+  auto const m = read(Benchmark::NcclTests,
+                      "# Collective test starting: all_reduce_perf\n" + kRanks +
+                          "    33554432       8388608     float     sum      -1    0.1105  303.7  303.7      0\n"
+                          "    67108864      16777216     float     sum      -1    221.0   303.7  303.7      0\n",
+                      "hgx-h100");
+  EXPECT_EQ(series_of(m, "all-reduce-2").points.size(), 1U);
+  EXPECT_THAT(m.notes,
+              testing::Contains("line 6 is left out: 33554432 B in 0.1105 us are 3.04e+05 GB/s, and the row says "
+                                "303.7: is the time in another unit?"));
+}
+
 TEST(NcclTests, AnotherGpuIsAnotherMachine) {
   EXPECT_THAT(problem_of(Benchmark::NcclTests, "# Collective test starting: all_reduce_perf\n" + kRanks, "dgx-a100"),
               HasSubstr("this ran on 'NVIDIA H100 80GB HBM3', and the GPUs of dgx-a100 are"));
