@@ -17,6 +17,8 @@ constexpr double kNever = std::numeric_limits<double>::infinity();
 // `kRoundsPerQueue` (bench: flows of different sizes).
 constexpr std::size_t kScannedFlows = 1'200;
 constexpr std::size_t kRoundsPerQueue = 16;
+// Fills of one run are alike: where a queue was faster it is taken so many times more before rounds are tried again.
+constexpr int kFillsByQueue = 16;
 
 // Adding and subtracting weights leaves a rest of rounding where no flow rises any more.
 double full_at(double left, double weight) { return weight > kNoWeight ? left / weight : kNever; }
@@ -48,12 +50,16 @@ void WaterFilling::fill() {
   std::iota(rising_.begin(), rising_.end(), 0U);
   for (auto& resource : resources_) resource.full_at = full_at(resource.left, resource.weight);
   levels_.clear();
+  if (rising_.size() >= kScannedFlows && queues_left_ > 0) {
+    --queues_left_;
+    return hold_by_queue();
+  }
   while (!rising_.empty()) {
     auto const before = rising_.size();
     auto const held = hold_at_bottlenecks();
     if (before < kScannedFlows || held * kRoundsPerQueue > before) continue;
-    hold_by_queue();
-    break;
+    queues_left_ = kFillsByQueue;
+    return hold_by_queue();
   }
 }
 
@@ -164,7 +170,8 @@ void WaterFilling::hold_by_queue() {
   for (auto const flow : rising_)
     if (caps_[flow] < kNever || uses_of(flow).empty()) queue_.emplace_back(caps_[flow], resources + flow);
   std::make_heap(queue_.begin(), queue_.end(), std::greater<>());
-  while (!queue_.empty()) {
+  still_rising_ = rising_.size();
+  while (still_rising_ > 0 && !queue_.empty()) {
     std::pop_heap(queue_.begin(), queue_.end(), std::greater<>());
     auto const [level, what] = queue_.back();
     auto const full = what < resources ? resources_[what].full_at : level;
@@ -201,6 +208,7 @@ void WaterFilling::list_users() {
 
 void WaterFilling::hold_if_rising(std::uint32_t flow, double level, std::uint32_t by) {
   if (std::exchange(is_rising_[flow], 0) == 0) return;
+  --still_rising_;
   held_by_[flow] = by;
   hold(flow, level);
 }
