@@ -97,7 +97,7 @@ class PointEvaluator {
     auto other = collective;
     for (auto const bytes : {collective.bytes / 2, collective.bytes * 2}) {
       other.bytes = bytes;
-      if (choice_for(other) != choice) return true;
+      if (auto const& there = choice_for(other); !there.empty() && there != choice) return true;
     }
     return false;
   }
@@ -114,10 +114,15 @@ class PointEvaluator {
     return entry->second;
   }
 
-  // What a GPU takes to clear so many times the size of its own memory.
+  // What a GPU takes to clear so many times the size of its own memory. Throws PlanError where its memory's rate is not
+  // known.
   static Seconds clearing_time(Machine const& machine, Collective const& collective, int times) {
-    auto const* part = machine.part_of(std::get<PciId>(collective.among.front()));
-    if (times == 0 || part == nullptr || !part->gpu.memory_bandwidth) return Seconds(0);
+    if (times == 0) return Seconds(0);
+    auto const* gpu = std::get_if<PciId>(&collective.among.front());
+    auto const* part = gpu != nullptr ? machine.part_of(*gpu) : nullptr;
+    if (part == nullptr || !part->gpu.memory_bandwidth)
+      throw PlanError(fmt::format("'{}' clears its memory, whose bandwidth is not known",
+                                  machine.name_of(collective.among.front())));
     return collective.bytes * times / (*part->gpu.memory_bandwidth * figures::device_memory_efficiency(part));
   }
 

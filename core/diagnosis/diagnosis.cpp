@@ -30,7 +30,7 @@ std::size_t Diagnosis::count(Grade grade) const {
                                   std::count_if(facts.begin(), facts.end(), is));
 }
 
-std::size_t Diagnosis::doubtful() const {
+std::size_t Diagnosis::left_out_count() const {
   return std::accumulate(left_out.begin(), left_out.end(), std::size_t{0},
                          [](std::size_t sum, auto const& one) { return sum + one.second; });
 }

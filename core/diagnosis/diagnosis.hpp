@@ -49,7 +49,7 @@ struct Diagnosis {
 
   [[nodiscard]] Grade worst() const;
   [[nodiscard]] std::size_t count(Grade grade) const;  // of points and facts
-  [[nodiscard]] std::size_t doubtful() const;          // those left out
+  [[nodiscard]] std::size_t left_out_count() const;    // those left out
   [[nodiscard]] std::size_t slow() const;              // points that warn or fail for being slow
 };
 

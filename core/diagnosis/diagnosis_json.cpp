@@ -57,7 +57,7 @@ nlohmann::ordered_json diagnosis_json(Diagnosis const& diagnosis) {
             {"pass", diagnosis.count(Grade::Pass)},
             {"warn", diagnosis.count(Grade::Warn)},
             {"fail", diagnosis.count(Grade::Fail)},
-            {"left_out", diagnosis.doubtful()}};
+            {"left_out", diagnosis.left_out_count()}};
   json["left_out_because"] = Json::array();
   for (auto const& [why, figures] : diagnosis.left_out)
     json["left_out_because"].push_back({{"figures", figures}, {"why", why}});

@@ -187,6 +187,12 @@ void WaterFilling::hold_by_queue() {
       for (auto i = slices_[what].begin; i < slices_[what].end; ++i) hold_if_rising(users_[i], level, what);
     }
   }
+  if (still_rising_ == 0) return;
+  for (auto const flow : rising_)  // without a cap, and what it uses is never full
+    if (is_rising_[flow] != 0) {
+      rates_[flow] = kNever;
+      held_by_[flow] = kCap;
+    }
 }
 
 void WaterFilling::list_users() {

@@ -95,8 +95,8 @@ class WaterFilling {
   std::vector<std::pair<std::uint32_t, double>> held_;
   std::vector<double> levels_;  // ascending: all rates that flows were held at
   // Of hold_by_queue().
-  int queues_left_ = 0;                                  // fills that take it without trying rounds
-  std::vector<char> is_rising_;                          // of a flow
+  int queues_left_ = 0;          // fills that take it without trying rounds; clear() keeps it: the next fills are alike
+  std::vector<char> is_rising_;  // of a flow
   std::size_t still_rising_ = 0;                         // how many of them
   std::vector<Slice> slices_;                            // of each resource, its part of users_
   std::vector<std::uint32_t> users_;                     // the rising flows of each resource

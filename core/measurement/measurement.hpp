@@ -54,7 +54,7 @@ struct MeasuredCollective {
   Library library;
   CollectiveFigure figure = CollectiveFigure::BusBandwidth;
   std::size_t root = 0;  // position in `among`
-  int cleared = 0;       // how many times its size each GPU first clears of its own memory
+  int cleared = 0;       // before the exchange each GPU clears its own memory: so many times the size
   friend bool operator==(MeasuredCollective const&, MeasuredCollective const&) = default;
 };
 

@@ -92,7 +92,8 @@ MapSpec const& measured_collective_spec() {
        text_field("root", "of broadcast, reduce, scatter and gather: one of `among`; the first when absent"),
        {.name = "cleared",
         .type = ValueType::Count,
-        .doc = "how many times its size each GPU first clears of its own memory, where the timed call does so; else 0"},
+        .doc = "before the exchange each GPU clears its own memory: this many times the size of the collective; 0 when "
+               "absent"},
        {.name = "figure",
         .type = ValueType::Word,
         .doc = "what a figure is; bus_bandwidth when absent, time where the quantity is makespan",

@@ -103,7 +103,8 @@ std::string text_of(Way const& way, Machine const& machine) {
   if (way.queue_pairs > 0) text += fmt::format(", {} queue pair{}", way.queue_pairs, way.queue_pairs > 1 ? "s" : "");
   if (way.cores > 0) text += fmt::format(", {} core{}", way.cores, way.cores > 1 ? "s" : "");
   if (way.blocks > 0) text += fmt::format(", {} block{}", way.blocks, way.blocks > 1 ? "s" : "");
-  if (way.warps > 0) text += fmt::format(", {} warp{}", way.warps, way.warps > 1 ? "s" : "");
+  if (way.warps > 0)
+    text += fmt::format(", {} warp{}, {} in a block", way.warps, way.warps > 1 ? "s" : "", way.warps_per_block);
   if (way.low_latency) text += ", with flags";
   if (way.multimem) text += ", by multimem";
   if (way.in_network) text += ", added in the network";

@@ -321,6 +321,26 @@ series:
   EXPECT_THAT(accuracy_text({result}), testing::HasSubstr("3 figures say their noise"));
 }
 
+// GB200's memory, of 8 TB/s, clears at the rate of its copies.
+TEST(Accuracy, WhatACallClearsFirstIsInItsTime) {
+  Catalogue catalogue({LANEWISE_SOURCE_DIR "/topologies"});
+  AccuracyContext const context{.machine = [&](Measurement const& m) { return catalogue.machine(m.machine); },
+                                .executor = [](Model const&) { return std::unique_ptr<Executor>(); },
+                                .catalogue = catalogue,
+                                .ranges = false};
+  auto const time = [&](std::string const& cleared) {
+    auto const result = evaluate(read_measurement(SourceText::from_memory(
+                                     "m.yaml",
+                                     "lanewise: measurement/1\nmeasurement: m\nmachine: gb200x4\nsource: s\n"
+                                     "method: m\nseries:\n  - series: s\n    quantity: makespan\n    unit: us\n"
+                                     "    collective: {op: all_to_all, among: [gpu0..gpu3], library: oneshot" +
+                                         cleared + ", rows: [[1 GiB, 1000]]}\n")),
+                                 context);
+    return result.points.at(0).predicted.value();
+  };
+  EXPECT_NEAR(time(", cleared: 2") - time(""), 2 * 1073741824.0 / (8e12 * 0.86), 1e-9);
+}
+
 // By the tuner of NCCL an all-gather of eight H100 changes from LL to LL128 between 4 and 8 MiB.
 TEST(Accuracy, SizesNearAChangeOfProtocolAreReportedApart) {
   Catalogue catalogue({LANEWISE_SOURCE_DIR "/topologies"});

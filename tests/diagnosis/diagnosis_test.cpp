@@ -329,7 +329,7 @@ TEST(Diagnosis, DoubtfulFiguresAreLeftOut) {
   auto asked = questions("a100x8-pcie-4sw", Mechanism::PcieP2p);
   asked.series[2].doubtful = "nobody knows how";
   auto const diagnosis = diagnosed(asked);  // every figure is 1 B/s
-  EXPECT_EQ(diagnosis.doubtful(), 56U);
+  EXPECT_EQ(diagnosis.left_out_count(), 56U);
   EXPECT_THAT(diagnosis_text(diagnosis), HasSubstr("\n56 left out: nobody knows how\n"));
   EXPECT_EQ(diagnosis.points.size(), 16U);
   EXPECT_EQ(diagnosis.worst(), Grade::Fail);

@@ -21,11 +21,11 @@ constexpr Bytes kLargeMessage{std::int64_t{16} << 20};
 // A row that takes less than this many times the shortest of its table is one of launches.
 constexpr double kLaunches = 1.5;
 constexpr Bytes kLargeCollective{std::int64_t{128} << 10};
-// Sends and receives are predicted without NCCL's time for a call: of a row that takes so many times the shortest of
-// its table it is less than an eighth.
-constexpr double kCalls = 8;
-// Both halves of a row do the same work: if they differ by more than this, something else ran beside one of them.
-constexpr double kDisturbed = 1.5;
+// Sends and receives are predicted without NCCL's time for a call. A row must take this many times the shortest of its
+// table; a call is then less than an eighth of it.
+constexpr double kMinCallTimes = 8;
+// Both halves of a row do nearly the same work: if they differ by more than this, something else ran beside one.
+constexpr double kMaxHalvesRatio = 1.5;
 
 // Words that name a model have letters and digits: H100, B200, L40S, 4090.
 std::set<std::string> models_in(std::string_view text) {
@@ -217,6 +217,15 @@ class NcclTestsMeaning {
       builder_.note(fmt::format("the version of NCCL is not said; taken for {}", to_string(table.library)));
   }
 
+  struct Pending {
+    MeasuredSeries like;
+    std::vector<MeasuredFlow> flows;  // of sends and receives
+    Bytes bytes{0};
+    double time = 0;
+    bool is_disturbed = false;
+    int line = 0, column = 0;
+  };
+
   // Few bytes take the time of their launches, which overlap with what they start: a row that takes hardly longer says
   // nothing of the machine. Of a table without such rows, its shortest time.
   void add_pending() {
@@ -229,7 +238,8 @@ class NcclTestsMeaning {
     }
     for (auto& [name, times] : small) shortest[name] = std::max(shortest[name], median(times));
     for (auto& one : pending_) {
-      explain_doubt(one, shortest.at(one.like.name));
+      auto const calls = small.find(one.like.name);
+      explain_doubt(one, shortest.at(one.like.name), calls != small.end() ? median(calls->second) : 0);
       if (one.like.collective)
         builder_.add_collective(one.like, one.bytes, one.time, one.line, one.column);
       else
@@ -238,10 +248,28 @@ class NcclTestsMeaning {
     pending_.clear();
   }
 
+  // Says of a figure that tells nothing of the machine why. Of its table, `shortest`: what a row takes, and `call`:
+  // what rows of few bytes do; 0: it has none.
+  static void explain_doubt(Pending& one, double shortest, double call) {
+    auto const doubt = [&](std::string const& kind, std::string why) {
+      one.like.name += kind;
+      one.like.doubtful = std::move(why);
+    };
+    if (one.like.collective) {
+      bool const is_of_launches = one.time < kLaunches * shortest && one.bytes < kLargeMessage;
+      if (one.bytes < kLargeCollective || is_of_launches)
+        return doubt("-small", "the time of launches is much of it, which depends on the host");
+    } else if (one.bytes < kLargeMessage || one.time < kMinCallTimes * call) {
+      return doubt("-small", "NCCL's own time for a call is much of it, which is not modelled");
+    }
+    if (one.is_disturbed)
+      doubt("-disturbed", "out of place and in place differ by more than half: something else ran beside one of them");
+  }
+
   static bool is_disturbed(NcclTestsRow const& row) {
     if (!row.in_place_us || *row.in_place_us <= 0 || row.time_us <= 0) return false;
     auto const ratio = *row.in_place_us / row.time_us;
-    return ratio > kDisturbed || ratio < 1 / kDisturbed;
+    return ratio > kMaxHalvesRatio || ratio < 1 / kMaxHalvesRatio;
   }
 
   void add_sendrecv(Bytes bytes, double value, std::vector<std::string> const& among, NcclTestsRow const& row) {
@@ -256,30 +284,6 @@ class NcclTestsMeaning {
 
   Machine const& machine_;
   BenchmarkBuilder& builder_;
-  struct Pending {
-    MeasuredSeries like;
-    std::vector<MeasuredFlow> flows;  // of sends and receives
-    Bytes bytes{0};
-    double time = 0;
-    bool is_disturbed = false;
-    int line = 0, column = 0;
-  };
-  // Says of a figure that tells nothing of the machine why. `shortest`: that a row of its table takes.
-  static void explain_doubt(Pending& one, double shortest) {
-    auto const doubt = [&](std::string const& kind, std::string why) {
-      one.like.name += kind;
-      one.like.doubtful = std::move(why);
-    };
-    if (one.like.collective) {
-      bool const is_of_launches = one.time < kLaunches * shortest && one.bytes < kLargeMessage;
-      if (one.bytes < kLargeCollective || is_of_launches)
-        return doubt("-small", "the time of launches is much of it, which depends on the host");
-    } else if (one.bytes < kLargeMessage || one.time < kCalls * shortest) {
-      return doubt("-small", "NCCL's own time for a call is much of it, which is not modelled");
-    }
-    if (one.is_disturbed)
-      doubt("-disturbed", "out of place and in place differ by more than half: something else ran beside one of them");
-  }
   std::vector<Pending> pending_;  // figures, until all of a table are known
   std::map<std::string, int> skipped_;
 };

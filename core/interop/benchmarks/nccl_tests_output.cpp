@@ -63,6 +63,8 @@ class NcclTestsReader {
       read_json();
     else
       for (auto const& line : lines_of(source_)) read_line(line);
+    if (contradiction_ && tables_.empty() && table_.rows.empty())
+      builder_.fail(contradiction_->first, 1, contradiction_->second);
     if (!table_.rows.empty() || tables_.empty()) tables_.push_back(table_);
     return std::move(tables_);
   }
@@ -162,6 +164,7 @@ class NcclTestsReader {
     auto const& words = line.words;
     for (std::size_t i = 0; i < words.size(); ++i)
       if (words[i].text == "time" || words[i].text == "cputime") times.push_back(i);
+    has_cpu_times_ = std::any_of(words.begin(), words.end(), [](Word const& word) { return word.text == "cputime"; });
     if (times.empty()) return;
     has_header_ = true;
     columns_ = times.size() > 1 ? times[1] - times[0] : words.size() - times[0];
@@ -170,9 +173,10 @@ class NcclTestsReader {
 
   // "#        (B)    (elements)                               (us)  (GB/s)  (GB/s)"
   void read_units(BenchmarkLine const& line) {
+    constexpr std::array<std::string_view, 12> kOthers{"(ns)",  "(ms)",  "(s)",   "(KB)",   "(MB)",    "(GB)",
+                                                       "(KiB)", "(MiB)", "(GiB)", "(MB/s)", "(GiB/s)", "(Gb/s)"};
     for (auto const& word : line.words)
-      if (word.text != "#" && word.text != "(B)" && word.text != "(elements)" && word.text != "(us)" &&
-          word.text != "(GB/s)")
+      if (std::find(kOthers.begin(), kOthers.end(), word.text) != kOthers.end())
         builder_.fail(
             line.number, word.column,
             fmt::format("'{}': nccl-tests print sizes in (B), times in (us) and bandwidths in (GB/s)", word.text));
@@ -213,21 +217,22 @@ class NcclTestsReader {
     if (!time)
       return builder_.fail(line.number, words[from].column, fmt::format("'{}': expected a time", words[from].text));
     row.time_us = *time;
-    if (row.bytes > 0 && agrees(row)) table_.rows.push_back(std::move(row));
+    if (row.bytes > 0 && (has_cpu_times_ || agrees(row))) table_.rows.push_back(std::move(row));
   }
 
   // Whether a row's time is that of its bandwidth, which is size / time of every program; bandwidths of a few MB/s have
   // no digits for it.
   bool agrees(NcclTestsRow const& row) {
-    constexpr double kLeast = 1;  // GB/s
-    constexpr double kSame = 0.2;
-    if (!row.algorithm || *row.algorithm < kLeast) return true;
+    constexpr double kMinBandwidth = 1;  // GB/s
+    constexpr double kTolerance = 0.2;
+    if (!row.algorithm || *row.algorithm < kMinBandwidth) return true;
     auto const by_time = static_cast<double>(row.bytes) / row.time_us * 1e-3;
-    if (std::abs(by_time / *row.algorithm - 1) <= kSame) return true;
-    builder_.note(
-        fmt::format("line {} is left out: {} B in {:g} us are {:.3g} GB/s, and the row says {:g}: is the time in "
-                    "another unit?",
-                    row.line, row.bytes, row.time_us, by_time, *row.algorithm));
+    if (std::abs(by_time / *row.algorithm - 1) <= kTolerance) return true;
+    auto const what =
+        fmt::format("{} B in {:g} us are {:.3g} GB/s, and the row says {:g}: is the time in another unit?", row.bytes,
+                    row.time_us, by_time, *row.algorithm);
+    if (!contradiction_) contradiction_ = {row.line, what};
+    builder_.note(fmt::format("line {} is left out: {}", row.line, what));
     return false;
   }
 
@@ -274,11 +279,15 @@ class NcclTestsReader {
     row.line = result.line;
     row.column = result.column;
     std::optional<double> time;
+    bool is_cpu_time = false;  // bandwidths are those of the GPUs' time all the same
     for (auto const* side : {"out_of_place", "in_place"}) {
       auto const* half = result.find(side);
       if (half == nullptr || half->kind != YamlKind::Map) continue;
       auto found = number_in(text_of(*half, "time"));
-      if (!found) found = number_in(text_of(*half, "cpu_time"));
+      if (!found) {
+        found = number_in(text_of(*half, "cpu_time"));
+        is_cpu_time = found.has_value();
+      }
       if (time) {
         row.in_place_us = found;
         continue;
@@ -289,13 +298,15 @@ class NcclTestsReader {
     }
     if (!time) return builder_.fail(row.line, row.column, "a result without a time");
     row.time_us = *time;
-    if (row.bytes > 0) table_.rows.push_back(std::move(row));
+    if (row.bytes > 0 && (is_cpu_time || agrees(row))) table_.rows.push_back(std::move(row));
   }
 
   SourceText const& source_;
   BenchmarkBuilder& builder_;
   NcclTestsProgram const* given_;
-  bool has_header_ = false, has_root_ = false;
+  bool has_header_ = false, has_root_ = false, has_cpu_times_ = false;
+  std::optional<std::pair<int, std::string>>
+      contradiction_;  // the first row that contradicts itself: its line, and how
   std::size_t columns_ = 4;
   NcclTestsTable table_;  // until it ends
   std::vector<NcclTestsTable> tables_;

@@ -21,6 +21,13 @@ bool is_largest_chip(Part const* gpu) {
   return gpu != nullptr && gpu->gpu.chip.starts_with("g") && gpu->gpu.chip.ends_with("100");
 }
 
+Seconds usual_copy_interval(Part const* gpu) {
+  if (is_largest_chip(gpu)) return overheads::kCopyIntervalOfLargestChip;
+  auto const capability = gpu != nullptr ? compute_capability(*gpu).value_or(0) : 0;
+  if (capability >= 12) return overheads::kCopyIntervalOfSmallBlackwell;
+  return capability == 8.9 ? overheads::kCopyIntervalOfAda : overheads::kCopyInterval;
+}
+
 }  // namespace
 
 Seconds copy_start(Part const* gpu) {
@@ -36,9 +43,8 @@ Seconds local_copy_start(Part const* gpu) {
       gpu, [](Part const& p) { return p.gpu.local_copy_start; }, overheads::kLocalCopyStart);
 }
 Seconds copy_interval(Part const* gpu) {
-  auto const usual = is_largest_chip(gpu) ? overheads::kCopyIntervalOfLargestChip : overheads::kCopyInterval;
   return value_or_default(
-      gpu, [](Part const& p) { return p.gpu.copy_start; }, usual);
+      gpu, [](Part const& p) { return p.gpu.copy_start; }, usual_copy_interval(gpu));
 }
 Seconds kernel_start(Part const* gpu) {
   return value_or_default(

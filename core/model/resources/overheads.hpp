@@ -19,9 +19,12 @@ inline constexpr Seconds kCopyEngineStartSlowest = 9.3_us;
 // Between small peer copies that follow one another in a stream: how long one occupies the engine. NVLink, which
 // answers writes, adds its round trip; PCIe posts them, and the distance does not matter. Source:
 // p2pBandwidthLatencyTest, 4 B, less that round trip over NVLink: 1.45 (DGX-2), 1.74 (V100 PCIe), 1.95 (A100 PCIe), 2.1
-// (A100 SXM4), 1.9 (8 x H100), 1.35 us (64 B, 2 x H100): the middle; P100's 8.5 us stands alone. Of smaller chips 1.28
-// (RTX 6000 Ada) and 0.45 us (RTX PRO 6000).
+// (A100 SXM4), 1.9 (8 x H100), 1.35 us (64 B, 2 x H100): the middle; P100's 8.5 us stands alone. Of smaller chips of
+// Ada 1.28 us (RTX 6000 Ada, Puget Systems), of Blackwell 0.45 us (RTX PRO 6000, rtx6kpro); of others nothing is known,
+// and the middle of these is taken.
 inline constexpr Seconds kCopyIntervalOfLargestChip = 1.7_us;
+inline constexpr Seconds kCopyIntervalOfAda = 1.28_us;
+inline constexpr Seconds kCopyIntervalOfSmallBlackwell = 0.45_us;
 inline constexpr Seconds kCopyInterval = 0.8_us;
 // Extra start of the engine that copies to other GPUs or to host memory, after work of something else: a kernel or
 // another engine's copy. Source: 4 B to a peer 5.9 us behind a kernel and 1.8 us behind such a copy, to host memory 6.1

@@ -492,6 +492,9 @@ TEST(NcclTests, OtherUnitsAreRefused) {
   EXPECT_EQ(read(Benchmark::NcclTests, begin + units("(us)") + row, "hgx-h100").series.size(), 1U);
   auto const problem = problem_of(Benchmark::NcclTests, begin + units("(ms)") + row, "hgx-h100");
   EXPECT_THAT(problem, HasSubstr(":6:58"));
+  // The columns of -T, and of times of each iteration.
+  EXPECT_EQ(
+      read(Benchmark::NcclTests, begin + units("(us) (%) (%)  %Y-%m-%d %H:%M:%S") + row, "hgx-h100").series.size(), 1U);
   EXPECT_THAT(problem, HasSubstr("'(ms)': nccl-tests print sizes in (B), times in (us) and bandwidths in (GB/s)"));
 }
 
@@ -520,6 +523,12 @@ TEST(NcclTests, SendsThatTakeHardlyLongerThanACallAreDoubtful) {
                       "hgx-h100");
   EXPECT_EQ(series_of(m, "sendrecv-small").points.size(), 2U);
   EXPECT_EQ(series_of(m, "sendrecv").points.size(), 1U);
+  // Where no row says what a call takes, all large ones count.
+  auto const one = read(Benchmark::NcclTests,
+                        "# Collective test starting: sendrecv_perf\n" + kRanks +
+                            "   268435456      67108864     float    none      -1    900.0  298.3  298.3      0\n",
+                        "hgx-h100");
+  EXPECT_EQ(series_of(one, "sendrecv").points.size(), 1U);
 }
 
 TEST(NcclTests, ARowThatContradictsItselfIsLeftOutAndNoted) {
@@ -532,6 +541,46 @@ TEST(NcclTests, ARowThatContradictsItselfIsLeftOutAndNoted) {
   EXPECT_THAT(m.notes,
               testing::Contains("line 6 is left out: 33554432 B in 0.1105 us are 3.04e+05 GB/s, and the row says "
                                 "303.7: is the time in another unit?"));
+}
+
+TEST(NcclTests, ATableWhoseRowsAllContradictThemselvesIsRefused) {
+  std::string const begin = "# Collective test starting: all_reduce_perf\n" + kRanks;
+  EXPECT_THAT(
+      problem_of(Benchmark::NcclTests,
+                 begin + "    33554432       8388608     float     sum      -1    0.1105  303.7  303.7      0\n",
+                 "hgx-h100"),
+      HasSubstr("is the time in another unit?"));
+  // -C prints the CPU's time beside bandwidths of the GPUs' time.
+  auto cpu = begin;
+  for (auto at = cpu.find("  time "); at != std::string::npos; at = cpu.find("  time ")) cpu.replace(at, 7, "cputime");
+  auto const m = read(Benchmark::NcclTests,
+                      cpu +
+                          "    33554432       8388608     float     sum      -1    60.50  303.7  303.7      0    60.00 "
+                          " 303.7  303.7      0\n",
+                      "hgx-h100");
+  EXPECT_EQ(series_of(m, "all-reduce-2").points.size(), 1U);
+}
+
+TEST(NcclTests, BothHalvesOfAJsonRowAreRead) {
+  auto const json = [](std::string const& time, std::string const& in_place) {
+    return R"({"version": 3, "args": ["./build/all_reduce_perf", "-g", "2"], "nccl_version": 22904,
+  "config": {"devices": [
+    {"rank": 0, "group": 0, "pid": 1, "hostname": "a", "device": 0, "device_info": "NVIDIA H100 80GB HBM3"},
+    {"rank": 1, "group": 0, "pid": 1, "hostname": "a", "device": 1, "device_info": "NVIDIA H100 80GB HBM3"}]},
+  "results": [{"size": 67108864, "count": 16777216, "type": "float", "redop": "sum", "root": -1,
+    "out_of_place": {"time": )" +
+           time + R"(, "alg_bw": 303.7, "bus_bw": 303.7, "nwrong": 0},
+    "in_place": {"time": )" +
+           in_place + R"(, "alg_bw": 303.7, "bus_bw": 303.7, "nwrong": 0}}],
+  "average_bus_bandwidth": {"bandwidth": 303.7, "okay": "unchecked"}})";
+  };
+  EXPECT_EQ(series_of(read(Benchmark::NcclTests, json("221.0", "222.0"), "hgx-h100"), "all-reduce-2").points.size(),
+            1U);
+  EXPECT_EQ(
+      series_of(read(Benchmark::NcclTests, json("221.0", "422.0"), "hgx-h100"), "all-reduce-2-disturbed").points.size(),
+      1U);
+  EXPECT_THAT(problem_of(Benchmark::NcclTests, json("0.221", "0.222"), "hgx-h100"),
+              HasSubstr("is the time in another unit?"));
 }
 
 TEST(NcclTests, AnotherGpuIsAnotherMachine) {

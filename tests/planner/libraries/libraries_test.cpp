@@ -333,7 +333,7 @@ TEST(OneShot, TokensAreExchangedByWarps) {
   EXPECT_EQ(plan("node0/gpu0..node0/gpu1", 1_MiB).steps.back().way.warps_per_block, 2);
   EXPECT_EQ(plan("node0/gpu0..node3/gpu3", 1_MiB).library->channels, 19);
   EXPECT_EQ(plan("node0/gpu0..node15/gpu3", 1_MiB).library->channels, 4);
-  EXPECT_THAT(text_of(of_eight.steps.back().way, model.machine()), HasSubstr(", 38 warps"));
+  EXPECT_THAT(text_of(of_eight.steps.back().way, model.machine()), HasSubstr(", 38 warps, 8 in a block"));
 }
 
 // 4,096 tokens of each of four GB200, 1,024 to each GPU; 27 rounds of 38 channels, each as long as four warps of a
@@ -357,6 +357,8 @@ TEST(OneShot, TokensAreExchangedOverNvlinkOnly) {
     return std::string();
   };
   EXPECT_THAT(refused("rtx6000pro-x8-genoa", "gpu0..gpu7"), HasSubstr("nothing joins 'gpu0' and 'gpu1'"));
+  EXPECT_THAT(refused("mi300x-x8", "gpu0..gpu7"), HasSubstr("NVIDIA's GPUs from Hopper on, and 'gpu0' is none"));
+  EXPECT_THAT(refused("dgx-a100", "gpu0..gpu7"), HasSubstr("NVIDIA's GPUs from Hopper on, and 'gpu0' is none"));
   EXPECT_THAT(refused("hgx-h100-2", "node0/gpu0..node1/gpu7"), HasSubstr("GPUs that NVLink joins"));
   auto const h100 = model_of("hgx-h100");
   auto const plan = plan_by_library(h100, collective_of(h100, CollectiveOp::AllToAll, "gpu0..gpu7", 1_MiB), kOneShot);

@@ -323,13 +323,15 @@ TEST(PublicLogOfSeveralNodes, TwoH20WithoutPxnAlternate) {
 }
 
 TEST(PublicLogOfSeveralNodes, EightOfHopperAlternate) {
-  auto const rings = rings_of({.name = "",
-                               .source = "a public study of collectives on 2 x 8 GPUs with NV18 and eight NICs of 400 "
-                                         "Gb/s, NCCL 2.28 or later by its messages; found after the rules were written",
-                               .machine = "dgx-h100-2-storage",
-                               .gpus = 8,
-                               .several = true,
-                               .minor = 28});
+  auto const rings = rings_of(
+      {.name = "",
+       .source =
+           "a public study of collectives on 2 x 8 GPUs with NV18 and eight NICs of 400 "
+           "Gb/s (its repository is not known), NCCL 2.28 or later by its messages; found after the rules were written",
+       .machine = "dgx-h100-2-storage",
+       .gpus = 8,
+       .several = true,
+       .minor = 28});
   EXPECT_EQ(rings.channels.size(), 8U);
   EXPECT_EQ(rings.rate, 48);
   EXPECT_EQ(rings.intra, PathType::Nvl);

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
+#include <set>
 
 #include "core/planner/collectives/algorithms/double_tree.hpp"
 #include "core/planner/libraries/nccl/graph_search.hpp"
@@ -305,6 +307,60 @@ TEST(NcclPlan, ARingTakesWhatItsLinksTake) {
   auto const time = estimate(model, plan.steps).makespan;
   EXPECT_GT(bus_bandwidth(collective, time), 205.0_GBps);
   EXPECT_LT(bus_bandwidth(collective, time), 240.0_GBps);
+}
+
+// The network steps of an all-gather by rings among all GPUs of the first `nodes` of dgx-h100-2-storage's kind: whether
+// each keeps to its rail, and the GPUs of an odd node in the order of the first ring.
+struct RingsBetweenNodes {
+  std::size_t crossing = 0, kept = 0;
+  bool alternates = true;  // the hops of an odd node are an even node's the other way round
+};
+RingsBetweenNodes rings_between(std::size_t nodes, int minor, std::string const& cross_nic) {
+  auto machine = bundled().machine_from(SourceText::from_memory(
+      "some.yaml", fmt::format("lanewise: cluster/1\ncluster: some\nnodes: [{{machine: dgx-h100, count: {}}}]\n"
+                               "fabric: {{kind: rail_optimised}}\n",
+                               nodes)));
+  for (auto const& text : {"library.env.NCCL_ALGO=Ring", "library.env.NCCL_PXN_DISABLE=1"})
+    apply_setting(machine, parse_setting(text), bundled());
+  apply_setting(machine, parse_setting("library.env.NCCL_CROSS_NIC=" + cross_nic), bundled());
+  Model const model(machine);
+  Collective collective{CollectiveOp::AllGather, {}, 1_GiB};
+  for (std::size_t node = 0; node < nodes; ++node)
+    for (auto const& one : {"gpu0", "gpu1"})
+      collective.among.push_back(machine.place(fmt::format("node{}/{}", node, one)));
+  RingsBetweenNodes found;
+  std::map<std::string, std::set<std::string>> hops;  // by ring, of both nodes
+  for (auto const& step : plan_by_library(model, collective, Library{LibraryKind::Nccl, 2, minor}).steps) {
+    if (step.way.nic_from && step.way.nic_to)
+      ++(machine.at(*step.way.nic_from).rail == machine.at(*step.way.nic_to).rail ? found.kept : found.crossing);
+    auto const& ring = step.transfer;
+    if (step.from != step.to && !step.way.nic_from)
+      hops[ring].insert(machine.name_of(step.from) + ">" + machine.name_of(step.to));
+  }
+  for (auto const& [ring, of_ring] : hops)
+    if (of_ring.contains("node0/gpu0>node0/gpu1") != of_ring.contains("node1/gpu1>node1/gpu0"))
+      found.alternates = false;
+  return found;
+}
+
+TEST(NcclPlan, AlternatingRingsKeepToTheirRails) {
+  auto const two = rings_between(2, 30, "2");
+  EXPECT_EQ(two.crossing, 0U);
+  EXPECT_GT(two.kept, 0U);
+  EXPECT_TRUE(two.alternates);
+  // Of three nodes the last and the first are both even: what comes back crosses rails.
+  auto const three = rings_between(3, 30, "2");
+  EXPECT_EQ(three.crossing * 2, three.kept);
+  EXPECT_TRUE(three.alternates);
+  // With 2.20 three nodes exchange nothing, and every message crosses rails.
+  auto const earlier = rings_between(3, 20, "2");
+  EXPECT_EQ(earlier.kept, 0U);
+  EXPECT_FALSE(earlier.alternates);
+  EXPECT_EQ(rings_between(2, 20, "2").crossing, 0U);
+  // Where it is asked for rings change rails and do not alternate, but with 2.20 to 2.22.
+  EXPECT_GT(rings_between(2, 30, "1").crossing, 0U);
+  EXPECT_FALSE(rings_between(2, 30, "1").alternates);
+  EXPECT_EQ(rings_between(2, 21, "1").crossing, 0U);
 }
 
 TEST(NcclPlan, SaysWhatItCannotDo) {

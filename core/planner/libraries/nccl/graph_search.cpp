@@ -363,9 +363,11 @@ class RingPasses {
   void try_setting(SearchSetting const& setting) {
     auto channels = search_.find(setting);
     auto const found = static_cast<double>(channels.size()) * setting.speed;
-    // ncclTopoCompareGraphs before 2.20: a change of rails has to be worth 15 %.
-    bool const is_dear = library_.minor < 20 && setting.rail_change != best_.rail_change && !best_.channels.empty();
-    auto const best = static_cast<double>(best_.channels.size()) * best_.rate * (is_dear ? 1.15 : 1);
+    // ncclTopoCompareGraphs before 2.20: rings that change rails have to be worth 15 % more, those that do not may be
+    // worth as much less.
+    auto const crosses = [](RailChange change) { return change == RailChange::None ? 0 : 1; };
+    auto const dearer = library_.minor < 20 ? .15 * (crosses(setting.rail_change) - crosses(best_.rail_change)) : 0;
+    auto const best = static_cast<double>(best_.channels.size()) * best_.rate * (1 + dearer);
     if (channels.empty() || found <= best + 1e-9) return;
     best_ = {std::move(channels),   setting.speed,       0,    setting.intra, setting.inter,
              setting.same_channels, setting.rail_change, false};

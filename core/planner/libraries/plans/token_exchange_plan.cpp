@@ -18,6 +18,7 @@ namespace {
 // part. A channel has blocks that send and as many that receive, with a warp for each GPU, its own among them, up to
 // eight in a block.
 constexpr int kWarpsPerBlock = 8;
+constexpr double kLeastCapability = 9;
 // Of 15 x 128 B a token takes one 128 B of flags more.
 constexpr double kLine = 128;
 constexpr double kLinesOfFlag = 15;
@@ -31,6 +32,12 @@ class TokenExchange {
         collective_(collective),
         nodes_(gpus_by_node(machine_, collective, "an inference engine")),
         steps_(model, collective, to_string(Library{.kind = LibraryKind::OneShot}), "the engine's kernel") {
+    auto const* part = machine_.part_of(gpus().front());
+    if (part == nullptr || compute_capability(*part).value_or(0) < kLeastCapability)
+      throw PlanError(
+          fmt::format("an inference engine's all-to-all kernel is for NVIDIA's GPUs from Hopper on, and '{}' "
+                      "is none",
+                      machine_.name_of(gpus().front())));
     if (nodes_.size() > 1)
       throw PlanError("an inference engine's all-to-all kernel reaches the GPUs that NVLink joins");
     for (auto const a : gpus())
@@ -51,7 +58,7 @@ class TokenExchange {
         fmt::format("{} channels, in each a warp for every GPU, {} of them in a block; tokens of {} B are "
                     "assumed",
                     channels(), warps_per_block(), kToken));
-    if (auto const* part = machine_.part_of(gpus().front()); !part->gpu.compute_capability.starts_with("10."))
+    if (compute_capability(*machine_.part_of(gpus().front())) < 10)
       steps_.remark("the rates of its warps were measured on GB200; they are taken for this GPU too");
     auto const tokens = std::max(1.0, of_pair() / kToken);
     auto const token = of_pair() / tokens;
