@@ -33,7 +33,7 @@ enum class CpuVendor : std::uint8_t { Unknown, Intel, Amd, Arm, Power };
 std::vector<PciId> nics_of(Machine const& machine, std::vector<PciId> const& gpus);
 
 // GB/s that NCCL counts between any two NUMA nodes of such CPUs (topo.cc).
-double counted_between_sockets(Part const* cpu, Library const& library);
+double counted_between_sockets(Part const* part, Library const& library);
 
 class Topology {
  public:
