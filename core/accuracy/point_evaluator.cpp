@@ -70,7 +70,7 @@ class PointEvaluator {
     try {
       auto const plan = plan_by_library(entry_.model, wanted, measured.library);
       auto const& choice = *plan.library;
-      result_.group = fmt::format("{} {}", choice.algorithm, choice.protocol);
+      result_.group = text_of(choice);
       auto const cleared = clearing_time(entry_.model.machine(), wanted, measured.cleared);
       auto const figure_of = [&](Seconds exchanged) {
         auto const took = exchanged + cleared;
@@ -91,6 +91,10 @@ class PointEvaluator {
     }
   }
 
+  static std::string text_of(LibraryChoice const& choice) {
+    return fmt::format("{} {}", choice.algorithm, choice.protocol);
+  }
+
   // Whether the library does another thing with half or twice the bytes.
   [[nodiscard]] bool is_near_change(Collective const& collective, std::string const& choice) {
     entry_.library_choices[{&series_, collective.bytes}] = choice;
@@ -106,10 +110,8 @@ class PointEvaluator {
     auto const [entry, is_new] = entry_.library_choices.try_emplace({&series_, collective.bytes});
     if (!is_new) return entry->second;
     try {
-      auto const plan = plan_by_library(entry_.model, collective, series_.collective->library);
-      entry->second = fmt::format("{} {}", plan.library->algorithm, plan.library->protocol);
-    } catch (PlanError const&) {
-      entry->second.clear();
+      entry->second = text_of(*plan_by_library(entry_.model, collective, series_.collective->library).library);
+    } catch (PlanError const&) {  // stays empty
     }
     return entry->second;
   }

@@ -227,13 +227,13 @@ class NcclPlan {
     auto const n = graph.channels.size();
     std::vector<int> used(n, 0);
     for (int i = 0; i < channels_; ++i) ++used[static_cast<std::size_t>(i) % n];
+    // connect.cc, ncclTopoPostset: an odd number of channels stays as it is, with 2.20 also that of an odd number of
+    // nodes. A GPU of an odd node then takes the NIC of its place in the channel before the exchange (search.cc,
+    // ncclTopoGetNetDev), which differs where two GPUs share a NIC; here it takes that of the exchanged one.
+    bool const alternates =
+        graph.rail_change == RailChange::Alternating && n % 2 == 0 && (library_.minor > 20 || nodes_.size() % 2 == 0);
     for (std::size_t i = 0; i < n; ++i) {
       if (used[i] == 0) continue;
-      // connect.cc, ncclTopoPostset: an odd number of channels stays as it is, with 2.20 also that of an odd number of
-      // nodes. A GPU of an odd node then takes the NIC of its place in the channel before the exchange (search.cc,
-      // ncclTopoGetNetDev), which differs where two GPUs share a NIC; here it takes that of the exchanged one.
-      bool const alternates =
-          graph.rail_change == RailChange::Alternating && n % 2 == 0 && (library_.minor > 20 || nodes_.size() % 2 == 0);
       auto const& of_second_nodes = graph.channels[alternates ? i ^ 1 : i];
       auto const found = std::find_if(orders.begin(), orders.end(), [&](Order const& order) {
         return order.channel == graph.channels[i] && order.of_second_nodes == of_second_nodes;
