@@ -12,6 +12,7 @@
 #include "core/interop/benchmarks/measured_input.hpp"
 #include "core/io/interrupt.hpp"
 #include "core/view/diagnosis_text.hpp"
+#include "lanewise/estimate/estimating_executor.hpp"
 #include "lanewise/io/error.hpp"
 #include "lanewise/planner/libraries/library_name.hpp"
 #include "sim/sim_library.hpp"
@@ -84,9 +85,16 @@ void run(Session& session, JudgeOptions& options) {
   }
   auto const described = session.catalogue.machine(session.machine_name);
   refuse_other_machine(session, measurement, described, options);
+  bool is_estimated = false;  // several transfers at once, where nothing here simulates
+  auto const executor = [&](Model const& model) -> std::unique_ptr<Executor> {
+    auto simulated = sim::make_executor_if_available(model);
+    if (simulated) return simulated;
+    is_estimated = true;
+    return std::make_unique<EstimatingExecutor>(model);
+  };
   AccuracyContext const context{.machine = [&](Measurement const&) { return described; },
                                 .override_machine = [&](Machine& machine) { session.apply_settings(machine); },
-                                .executor = sim::make_executor_if_available,
+                                .executor = executor,
                                 .catalogue = session.catalogue};
   InterruptScope const interruptible;
   auto const diagnosis = [&] {
@@ -96,6 +104,7 @@ void run(Session& session, JudgeOptions& options) {
   put_result(
       session, "", [&] { return diagnosis_json(diagnosis); }, [&] { return diagnosis_text(diagnosis); }, &described);
   print_notes(measurement.notes);
+  if (is_estimated) print_notes({"no simulator in this build: several transfers at once are judged by the estimate"});
   if (diagnosis.worst() == Grade::Fail) session.exit_code = ExitCode::ExpectationFailed;
 }
 
