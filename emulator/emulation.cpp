@@ -65,6 +65,7 @@ class Emulation {
 
  private:
   void run_command(Networks& networks) {
+    outcome_.has_begun = true;
     for (auto const i : options_.run_on)
       if (!machines_[i].start_command())
         return stop(kMachineFailed, fmt::format("{} does not listen any more", machines_[i].name()));
@@ -128,7 +129,10 @@ class Emulation {
       if (has_event(RunningMachine::kConsole)) machines_[i].read_console();
       if (has_event(RunningMachine::kInput)) machines_[i].go_on_giving();
       if (!has_event(RunningMachine::kControl)) continue;
-      if (auto failure = machines_[i].on_control(); !failure.empty()) stop(kMachineFailed, std::move(failure));
+      if (auto failure = machines_[i].on_control(); !failure.empty()) {
+        stop(kMachineFailed, std::move(failure));
+        outcome_.has_crashed = machines_[i].has_crashed();
+      }
     }
     networks.forward({waiting.begin() + static_cast<std::ptrdiff_t>(first_network), waiting.end()});
   }
@@ -278,7 +282,13 @@ EmulationOutcome run_in_guests(std::vector<VirtualMachine> machines, EmulationOp
     if (ssh) ssh->add_to(guest);
     archives.push_back(make_initramfs(guest, modules, program));
   }
-  return Emulation(options, sink).run(machines, archives, qemu);
+  auto outcome = Emulation(options, sink).run(machines, archives, qemu);
+  if (outcome.has_crashed && !outcome.has_begun) {
+    auto const why = std::move(outcome.failure);
+    outcome = Emulation(options, sink).run(machines, archives, qemu);
+    outcome.nodes.front().notes.push_back(fmt::format("booted once more: {}", why));
+  }
+  return outcome;
 }
 
 }  // namespace lanewise::emulator

@@ -39,12 +39,14 @@ struct EmulationOptions {
 struct NodeOutcome {
   std::string name;
   std::optional<int> exit_code;    // absent: it did not run the command, or did not end it
-  std::vector<std::string> notes;  // what could not be set up in the guest
+  std::vector<std::string> notes;  // what could not be set up in the guest, and why all were booted once more
 };
 
 struct EmulationOutcome {
   int exit_code = 0;                        // the first of the nodes' exit codes that is not 0
   std::string failure;                      // why a machine failed, or which time limit was exceeded; else empty
+  bool has_crashed = false;                 // whether it failed because QEMU itself did
+  bool has_begun = false;                   // whether a node was told to run the command
   std::chrono::duration<double> ready{};    // from the start until every node was ready
   std::chrono::duration<double> command{};  // from then until the command had ended everywhere
   std::vector<NodeOutcome> nodes;
@@ -71,8 +73,9 @@ int processors_of(std::vector<VirtualMachine> const& machines);
 std::vector<VirtualMachine> virtual_machines(Machine const& machine, std::vector<HostId> const& hosts,
                                              EmulationOptions const& options, Qemu const& qemu, Kernel const& kernel);
 
-// Boots the machines, runs the command and ends them. Throws MissingError when something that guests need is missing
-// here.
+// Boots the machines, runs the command and ends them. Boots them once more where QEMU crashes before the command has
+// begun: QEMU 7.2 does so once in some hundred boots without KVM. Throws MissingError when something that guests need
+// is missing here.
 EmulationOutcome run_in_guests(std::vector<VirtualMachine> machines, EmulationOptions const& options, Qemu const& qemu,
                                Kernel const& kernel, OutputSink const& sink);
 

@@ -2,11 +2,14 @@
 
 #include <fmt/format.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
+#include <cstring>
 #include <string_view>
 #include <utility>
 
@@ -88,12 +91,7 @@ void RunningMachine::read_console() {
 
 std::string RunningMachine::on_control() {
   auto const text = take(kControl);
-  if (text.empty()) {
-    constexpr int kGrace = 200;  // ms for the rest of the console
-    pollfd waiting{lines_[kConsole].get(), POLLIN, 0};
-    while (lines_[kConsole].is_open() && poll(&waiting, 1, kGrace) > 0) read_console();
-    return fmt::format("the virtual machine {} ended{}", name_, console_tail());
-  }
+  if (text.empty()) return failure_at_end();
   control_text_ += text;
   std::string failure;
   for (auto at = control_text_.find('\n'); at != std::string::npos; at = control_text_.find('\n')) {
@@ -104,6 +102,18 @@ std::string RunningMachine::on_control() {
   if (control_text_.size() > kMaxMessage && failure.empty())
     failure = fmt::format("{}: the guest sent {} bytes without the end of a message", name_, control_text_.size());
   return failure;
+}
+
+std::string RunningMachine::failure_at_end() {
+  constexpr int kGrace = 200;  // ms for the rest of the console
+  pollfd waiting{lines_[kConsole].get(), POLLIN, 0};
+  while (lines_[kConsole].is_open() && poll(&waiting, 1, kGrace) > 0) read_console();
+  constexpr std::chrono::seconds kUntilQemuEnds{2};
+  auto const status = process_->wait(kUntilQemuEnds);
+  has_crashed_ = status && WIFSIGNALED(*status);
+  auto const how = has_crashed_ ? fmt::format("QEMU crashed ({}), and with it {}", strsignal(WTERMSIG(*status)), name_)
+                                : fmt::format("the virtual machine {} ended", name_);
+  return how + console_tail();
 }
 
 std::string RunningMachine::handle_line(std::string const& line) {

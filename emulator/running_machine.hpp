@@ -50,12 +50,15 @@ class RunningMachine {
   void read_console();
   // Reads control messages. Returns why the machine failed; empty when it did not.
   std::string on_control();
+  // Whether it failed because a signal ended QEMU itself.
+  [[nodiscard]] bool has_crashed() const { return has_crashed_; }
   // Whether the line has something to read now.
   [[nodiscard]] bool has_data(Line line) const;
   // "; its last words:" and the last lines of the console; empty when it is empty.
   [[nodiscard]] std::string console_tail() const;
 
  private:
+  std::string failure_at_end();
   std::string handle_line(std::string const& line);
   bool tell(std::string const& line);
 
@@ -67,6 +70,7 @@ class RunningMachine {
   std::optional<Child> process_;
   bool is_ready_ = false;
   bool was_asked_ = false;
+  bool has_crashed_ = false;
   std::optional<int> exit_code_;
   std::vector<std::string> notes_;
 };

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs the fuzz targets for a time, one after another, and keeps what they learn; `fuzz/run.sh --help` says how.
+# Runs the fuzz targets for a time and keeps what they learn; `fuzz/run.sh --help` says how.
 set -euo pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
 
@@ -11,6 +11,7 @@ kMaxKeptFiles=60    # of each target in fuzz/corpus: those that reach most
 
 seconds=60
 runs=-1
+at_once=1
 folder=build/asan
 record=no
 merge=no
@@ -27,6 +28,7 @@ the next run goes on from them and from fuzz/corpus. Exit code 1: some target ha
   --seconds N      time of each target (60)
   --runs N         stop each target after N inputs, and try the same ones every time: no inputs of earlier runs, a fixed
                    seed. For changes that must not fail by what a fuzzer happens to find
+  --jobs N         run so many targets at once (1)
   --build FOLDER   the build with the targets (build/asan: ./setup.sh build asan)
   --record         add the executions to fuzz/counts.tsv, and write the table of docs/fuzzing.md anew. A finding begins
                    the count of its target again
@@ -45,6 +47,7 @@ refuse() {
 while (($# > 0)); do
   case $1 in
     --seconds) seconds=${2:?} && shift ;;
+    --jobs) at_once=${2:?} && shift ;;
     --build) folder=${2:?} && shift ;;
     --runs) runs=${2:?} && shift ;;
     --record) record=yes ;;
@@ -123,28 +126,30 @@ if [[ -n $elsewhere ]]; then
   exit
 fi
 
-TIMEFORMAT='%U %S' # of the processor: what else runs does not change the rate
-failed=()
-for name in "${targets[@]}"; do
-  target=$folder/bin/fuzz_$name
-  [[ -x $target ]] || refuse "$target is not there; build it first (./setup.sh build asan)"
-  mkdir -p "$folder/corpus/$name" "fuzz/corpus/$name"
+# run_target NAME: its log, its exit code and its processor time are in FOLDER/NAME.log, .log.status and .log.time.
+run_target() {
+  local name=$1 log=$folder/$1.log status=0 TIMEFORMAT='%U %S' # of the processor: what else runs does not change the rate
+  local -a options inputs=("$folder/corpus/$name" "fuzz/corpus/$name")
   options=(-max_total_time="$seconds" "-timeout=$kTimeoutSeconds" "-rss_limit_mb=$kMemoryMiB" "-max_len=$kMaxInputBytes"
     -print_final_stats=1 -verbosity=0 -entropic=0 "-artifact_prefix=$folder/$name-")
   # SimGrid keeps memory from run to run, and each search for leaks takes longer than a run. The last one is at the end.
   if [[ $name == plan_and_run ]]; then options+=(-detect_leaks=0); fi
   if [[ -f fuzz/dictionary/$name.dict ]]; then options+=("-dict=fuzz/dictionary/$name.dict"); fi
-  log=$folder/$name.log
-  finding=no
-  inputs=("$folder/corpus/$name" "fuzz/corpus/$name")
   if ((runs >= 0)); then
     options+=("-runs=$runs" -seed=1)
     inputs[0]=$(mktemp -d)
   fi
-  status=0
-  { time "$target" "${options[@]}" "${inputs[@]}" >"$log" 2>&1 || status=$?; } 2>"$log.time"
-  if ((status != 0 && status != kInterrupted)); then finding=yes; fi
+  { time "$folder/bin/fuzz_$name" "${options[@]}" "${inputs[@]}" >"$log" 2>&1 || status=$?; } 2>"$log.time"
   if ((runs >= 0)); then rm -rf -- "${inputs[0]}"; fi
+  printf '%s\n' "$status" >"$log.status.new" && mv "$log.status.new" "$log.status"
+}
+
+# report_target NAME: says what came of it, and records and merges where that is asked for.
+failed=()
+report_target() {
+  local name=$1 log=$folder/$1.log finding=no status took executions
+  status=$(<"$log.status")
+  if ((status != 0 && status != kInterrupted)); then finding=yes; fi
   took=$(awk '{printf "%.0f", $1 + $2}' "$log.time")
   executions=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
   printf '%-16s %9s executions in %4s s of CPU time%s\n' "$name" "${executions:-?}" "$took" "$([[ $finding == no ]] || echo ': a finding')"
@@ -154,7 +159,33 @@ for name in "${targets[@]}"; do
   fi
   if [[ $record == yes ]]; then count "$name" "${executions:-0}" "$took" "$finding"; fi
   if [[ $merge == yes && $finding == no ]]; then merge_corpus "$name"; fi
+}
+
+for name in "${targets[@]}"; do
+  [[ -x $folder/bin/fuzz_$name ]] || refuse "$folder/bin/fuzz_$name is not there; build it first (./setup.sh build asan)"
+  mkdir -p "$folder/corpus/$name" "fuzz/corpus/$name"
 done
+[[ $at_once =~ ^[1-9][0-9]*$ ]] || refuse "--jobs is 1 or more, not '$at_once'"
+# Targets are reported in their order, each when it and those before it have ended.
+reported=0
+report_ended() {
+  while ((reported < ${#targets[@]})) && [[ -e $folder/${targets[reported]}.log.status ]]; do
+    report_target "${targets[reported]}"
+    reported=$((reported + 1))
+  done
+}
+for name in "${targets[@]}"; do rm -f -- "$folder/$name.log.status"; done
+for name in "${targets[@]}"; do
+  if ((at_once == 1)); then
+    run_target "$name"
+  else
+    while (($(jobs -rp | wc -l) >= at_once)); do wait -n; done
+    run_target "$name" &
+  fi
+  report_ended
+done
+wait
+report_ended
 if [[ $record == yes ]]; then write_table; fi
 if ((${#failed[@]} > 0)); then
   printf 'findings: %s\n' "${failed[*]}"

@@ -17,6 +17,8 @@ namespace emu = lanewise::emulator;
 
 constexpr std::chrono::seconds kBootLimit{300};
 
+void warn(std::string const& text) { fmt::print(stderr, "lanewise check: {}\n", text); }
+
 // The guests run mpirun over the management network, which joins all of them.
 std::vector<std::string> guest_options_of_mpirun(std::size_t nodes) {
   std::string names;
@@ -32,8 +34,7 @@ std::vector<std::string> guest_options_of_mpirun(std::size_t nodes) {
 NodeRun run_on_guests(Machine const& cluster, std::filesystem::path const& writable,
                       std::vector<std::string> const& program) {
   if (auto const why = emu::SshAccess::missing(); !why.empty()) throw MissingError(why);
-  auto const emulator =
-      find_emulator({}, [](std::string const& text) { fmt::print(stderr, "lanewise check: {}\n", text); });
+  auto const emulator = find_emulator({}, warn);
   auto const hosts = emu::hosts_of(cluster, std::nullopt);
   auto options =
       guest_options(mpirun_command(hosts.size(), MpiUse::Agreement, guest_options_of_mpirun(hosts.size()), program));
@@ -44,8 +45,16 @@ NodeRun run_on_guests(Machine const& cluster, std::filesystem::path const& writa
   options.boot_limit =
       std::max(kBootLimit, emu::usual_boot_limit(emu::processors_of(machines), emu::cores_of_this_process()));
   NodeRun run;
-  auto const outcome = emu::run_in_guests(machines, options, emulator.qemu, emulator.kernel,
-                                          [&](std::size_t, bool, std::string_view text) { run.output += text; });
+  auto const run_once = [&] {
+    run.output.clear();
+    return emu::run_in_guests(machines, options, emulator.qemu, emulator.kernel,
+                              [&](std::size_t, bool, std::string_view text) { run.output += text; });
+  };
+  auto outcome = run_once();
+  if (outcome.has_crashed) {
+    warn(fmt::format("{}; running once more", outcome.failure));
+    outcome = run_once();
+  }
   if (outcome.exit_code >= emu::kSignalled && !outcome.failure.empty()) throw Interrupted(outcome.failure);
   run.exit_code = outcome.exit_code;
   if (!outcome.failure.empty()) run.output += "\n" + outcome.failure;

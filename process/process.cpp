@@ -114,6 +114,14 @@ std::optional<int> Child::wait() {
   return status;
 }
 
+std::optional<int> Child::wait(std::chrono::milliseconds limit) {
+  constexpr std::chrono::milliseconds kPause{10};
+  for (auto const end = Clock::now() + limit;; usleep(std::chrono::microseconds(kPause).count())) {
+    if (auto const status = wait()) return status;
+    if (Clock::now() >= end) return std::nullopt;
+  }
+}
+
 Outcome run_program(std::vector<std::string> const& words, std::chrono::milliseconds limit,
                     std::vector<std::pair<int, int>> const& inherited) {
   if (!find_program(words.front())) throw MissingError(fmt::format("there is no program '{}'", words.front()));
@@ -136,14 +144,9 @@ Outcome run_program(std::vector<std::string> const& words, std::chrono::millisec
     outcome.output.append(chunk.data(), static_cast<std::size_t>(count));
   }
   // The program has closed its output. It gets two seconds to end before it is killed.
-  constexpr int kPolls = 200;
-  for (int i = 0; outcome.in_time && i < kPolls; ++i) {
-    if (auto const status = child.wait()) {
-      outcome.code = exit_code(*status);
-      return outcome;
-    }
-    usleep(10'000);
-  }
+  constexpr std::chrono::seconds kGrace{2};
+  if (outcome.in_time)
+    if (auto const status = child.wait(kGrace)) outcome.code = exit_code(*status);
   return outcome;
 }
 

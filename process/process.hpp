@@ -51,6 +51,8 @@ class Child {
   void kill();
   // Its wait status (as of waitpid(2)) once it has ended by itself, else nullopt. Never waits.
   std::optional<int> wait();
+  // The same, waiting for at most `limit`.
+  std::optional<int> wait(std::chrono::milliseconds limit);
 
  private:
   pid_t pid_ = -1;

@@ -313,6 +313,26 @@ TEST_F(Emulated, NothingIsLeftAfterASignal) {
   }
 }
 
+// A QEMU that crashes at the first boot stands in PATH before the installed one, which it runs otherwise.
+TEST_F(Emulated, GuestsAreBootedOnceMoreWhenQemuCrashes) {
+  test::TemporaryFolder const folder;
+  auto const program = folder.path() / "qemu-system-x86_64";
+  auto const crashed = folder.path() / "crashed";
+  std::ofstream(program) << "#!/bin/sh\n"
+                         << "case \"$*\" in *-kernel*) [ -e '" << crashed.string() << "' ] || { echo 1 >'"
+                         << crashed.string() << "'; kill -SEGV $$; };; esac\n"
+                         << "exec '" << find_program("qemu-system-x86_64")->string() << "' \"$@\"\n";
+  fs::permissions(program, fs::perms::owner_all);
+  std::string const path = std::getenv("PATH");
+  setenv("PATH", (folder.path().string() + ":" + path).c_str(), 1);
+  auto const said = emulate("gh200 --accel tcg --boot-timeout 240 -- echo begun 2>&1");
+  setenv("PATH", path.c_str(), 1);
+  EXPECT_TRUE(fs::exists(crashed));
+  EXPECT_EQ(said.code, 0) << said.output;
+  EXPECT_THAT(said.output, HasSubstr("begun"));
+  EXPECT_THAT(said.output, HasSubstr("node0: booted once more: QEMU crashed (Segmentation fault), and with it node0"));
+}
+
 TEST_F(Emulated, WhatTakesTooLongIsEnded) {
   auto const booting = emulate("dgx-h100 --boot-timeout 1 -- true 2>&1");
   EXPECT_EQ(booting.code, 124);
