@@ -28,21 +28,21 @@ formatted() { sources | xargs clang-format-14 --dry-run --Werror; }
 scripts() { shellcheck setup.sh .ci/run .ci/checks.sh ci/*.sh bench/*.sh fuzz/*.sh tests/*/*.sh; }
 
 # alone [all]: sources but those of tests, and every header, compile with nothing included before them; builds join files.
-# Of the sources a sixth and of the headers a third, others with each commit, unless all are asked for: by the commands of a
+# Of the sources a twelfth and of the headers a sixth, others with each commit, unless all are asked for: by the commands of a
 # build that joins nothing, but only parsed. Headers unless their own source includes them first; those that need CUDA's,
 # NCCL's or Python's only where these are, none that needs libFuzzer's.
 alone() {
-  local sixth=all third=all
+  local twelfth=all sixth=all
   if [[ ${1:-} != all ]]; then
-    sixth=$(($(git rev-list --count HEAD) % 6))
-    third=$((sixth % 3))
+    twelfth=$(($(git rev-list --count HEAD) % 12))
+    sixth=$((twelfth % 6))
   fi
   cmake --preset release -B build/alone -DLANEWISE_TESTS=OFF >/dev/null
-  /usr/bin/python3 - "$sixth" <<'END' | xargs -0 -P "$(nproc)" -n 1 bash -c
+  /usr/bin/python3 - "$twelfth" <<'END' | xargs -0 -P "$(nproc)" -n 1 bash -c
 import json, os, re, sys
-sixth = sys.argv[1]
+twelfth = sys.argv[1]
 for number, entry in enumerate(json.load(open("build/alone/compile_commands.json"))):
-    if sixth != "all" and number % 6 != int(sixth):
+    if twelfth != "all" and number % 12 != int(twelfth):
         continue
     if not os.path.exists(entry["file"]):  # a build writes it first
         continue
@@ -50,12 +50,12 @@ for number, entry in enumerate(json.load(open("build/alone/compile_commands.json
         command = re.sub(r" -o \S+ -c ", " -fsyntax-only -w -c ", entry["command"])
         print(f"cd '{entry['directory']}' && {command}", end="\0")
 END
-  headers "$third"
+  headers "$sixth"
 }
 
-# headers NUMBER|all: every third, beginning with this one.
+# headers NUMBER|all: every sixth, beginning with this one.
 headers() {
-  local third=$1 folder="" needs='^$'
+  local sixth=$1 folder="" needs='^$'
   local -a options=(-std=c++20 -fsyntax-only -w -I. -Iinclude '-DLANEWISE_SOURCE_DIR=""' '-DLANEWISE_PROGRAM=""')
   if command -v nvcc >/dev/null; then
     folder=$(nvcc --dryrun -x cu -c /dev/null 2>&1 | sed -n 's/^#\$ INCLUDES="-I\([^"]*\)".*/\1/p')
@@ -66,7 +66,7 @@ headers() {
   folder=$(/usr/bin/python3 -c 'import sysconfig; print(sysconfig.get_path("include"))' 2>/dev/null || true)
   if [[ -e $folder/Python.h && -e /usr/include/pybind11/pybind11.h ]]; then options+=(-isystem "$folder"); else needs+='|^python/'; fi
   needs+='|^fuzz/random_machine\.hpp$'
-  headers_alone | grep -vE "$needs" | awk -v third="$third" 'third == "all" || NR % 3 == third' | xargs -P "$(nproc)" -n 1 g++ "${options[@]}" -x c++
+  headers_alone | grep -vE "$needs" | awk -v sixth="$sixth" 'sixth == "all" || NR % 6 == sixth' | xargs -P "$(nproc)" -n 1 g++ "${options[@]}" -x c++
 }
 
 # The headers that no source that is built here includes first.
@@ -105,8 +105,8 @@ tidy_batch() {
 }
 export -f tidy_batch
 
-# tidy [FILE...|all]: clang-tidy on these sources; with `all` on every C++ source but the tests; without any on a third of
-# those, another with each commit. Needs build/release to be configured. Any finding fails.
+# tidy [FILE...|all]: clang-tidy on these sources; with `all` on every C++ source but the tests; without any on a quarter
+# of those, another with each commit. Needs build/release to be configured. Any finding fails.
 # shellcheck disable=SC2016  # the inner shells expand their arguments
 tidy() {
   local count files=build/tidy-files.txt
@@ -117,8 +117,8 @@ tidy() {
     sed -n 's/^ *"file": "\(.*\)",\{0,1\}$/\1/p' build/tidy/compile_commands.json |
       grep -E "^$PWD/(build/tidy/)?(core|sim|hw|lp|process|launch|emulator|cli|python|bench)/.*\.(cpp|cxx)$" | sort -u >"$files"
     if (($# == 0)); then
-      local third=$(($(git rev-list --count HEAD) % 3))
-      awk -v third="$third" 'NR % 3 == third' "$files" >"$files.third" && mv "$files.third" "$files"
+      local quarter=$(($(git rev-list --count HEAD) % 4))
+      awk -v quarter="$quarter" 'NR % 4 == quarter' "$files" >"$files.quarter" && mv "$files.quarter" "$files"
     fi
     xargs -a "$files" -P "$(nproc)" -n 1 bash -c 'tidy_batch "$1"' bash >build/tidy.txt
   fi

@@ -3,10 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
-#include <set>
 
 #include "core/io/json.hpp"
+#include "core/planner/peer_mappings.hpp"
 #include "core/rules/conditions.hpp"
 #include "lanewise/io/error.hpp"
 
@@ -18,6 +17,13 @@ constexpr double kMinImprovement = 1e-3;
 
 Attempt attempt_of(Model const& model, Request const& request, Way const& way, MappedPeers peers) {
   return {model.machine(), request.from, request.to, request.op, way, request.bytes, peers.source, peers.target};
+}
+
+// The two GPUs of a transfer between two of them.
+std::optional<PeerPair> gpus_of(Machine const& machine, Request const& request) {
+  auto const from = gpu_at(machine, request.from);
+  auto const to = gpu_at(machine, request.to);
+  return from && to && from != to ? std::optional(PeerPair{*from, *to}) : std::nullopt;
 }
 
 std::string described_places(Machine const& machine, Request const& request) {
@@ -85,23 +91,39 @@ Candidate Planner::describe(Request const& request, EvaluatedWay const& evaluate
   return candidate;
 }
 
+// Of requests that want more mappings than there are, those that could only use peer access go first.
+PeerMappings Planner::peer_mappings(std::vector<Request> const& requests) const {
+  auto const& machine = model_.machine();
+  PeerMappings mappings(machine);
+  std::vector<PeerPair> pairs;
+  for (auto const& request : requests)
+    if (auto const pair = gpus_of(machine, request)) pairs.push_back(*pair);
+  if (!need_more_mappings(machine, pairs)) return mappings;
+  std::vector<PeerPair> needed;
+  std::vector<PeerPair> wanted;
+  for (auto const& request : requests) {
+    auto const pair = gpus_of(machine, request);
+    if (!pair) continue;
+    auto const choice = choose(request);
+    if (!choice.chosen || choice.evaluated[*choice.chosen].way.mechanism != Mechanism::PcieP2p) continue;
+    (request.only ? needed : wanted).push_back(*pair);
+  }
+  mappings.add(needed);
+  mappings.add(wanted);
+  return mappings;
+}
+
 Plan Planner::plan(std::vector<Request> const& requests) const {
   Plan plan;
   plan.machine = model_.machine().name;
   plan.fingerprint = fingerprint_;
   plan.steps.reserve(requests.size());
   plan.decisions.reserve(requests.size());
-  std::map<PciId, std::set<PciId>> peers;
+  auto const mappings = peer_mappings(requests);
   for (std::size_t i = 0; i < requests.size(); ++i) {
     auto const& request = requests[i];
-    auto const from = gpu_at(model_.machine(), request.from);
-    auto const to = gpu_at(model_.machine(), request.to);
-    auto const in_use = [&](std::optional<PciId> gpu, std::optional<PciId> other) {
-      if (!gpu || !other) return 0;
-      auto const& mapped = peers[*gpu];
-      return static_cast<int>(mapped.size() - mapped.count(*other));
-    };
-    auto const choice = choose(request, {in_use(from, to), in_use(to, from)});
+    auto const gpus = gpus_of(model_.machine(), request);
+    auto const choice = choose(request, gpus ? mappings.besides(*gpus) : MappedPeers{});
     if (!choice.chosen) {
       auto const& last = choice.evaluated.front();
       throw PlanError(fmt::format("transfer '{}' {} has no legal way: {} ({})", request.id,
@@ -109,14 +131,10 @@ Plan Planner::plan(std::vector<Request> const& requests) const {
                                   last.refused_by->sentence));
     }
     auto const& chosen = choice.evaluated[*choice.chosen];
-    if (chosen.way.mechanism == Mechanism::PcieP2p) {
-      peers[*from].insert(*to);
-      peers[*to].insert(*from);
-    }
     Step step{request.id, request.from, request.to, request.bytes, request.op, chosen.way, {}};
     for (auto const before : request.after) step.after.push_back(StepId(before));
     Decision decision{request.id, StepId(i), {}, *choice.chosen};
-    decision.any_mover = request.any_mover && requests.size() > 1 && from && to && from != to;
+    decision.any_mover = request.any_mover && requests.size() > 1 && gpus.has_value();
     decision.candidates.reserve(choice.evaluated.size());
     for (auto const& evaluated : choice.evaluated) decision.candidates.push_back(describe(request, evaluated));
     plan.steps.push_back(std::move(step));

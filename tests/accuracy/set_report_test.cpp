@@ -37,7 +37,7 @@ nlohmann::json sets_of_report() {
 // The gap that is wanted of every set, and the smaller ones that schedules reach on some. Where each NVLink has an
 // engine of its own, pieces of a few transfers go by relays; the gaps between their chunks are not in the bound, nor
 // are those of copies through host memory, by which MI60 reach one another. The bound counts copy engines and kernels
-// side by side; a plan moves a set of more than 16 transfers by one or the other, which costs most among 16 GPUs.
+// side by side; a plan moves a set of more than 16 transfers by one or the other.
 constexpr double kWanted = 0.2;
 std::map<std::string, double> const kPromised = {{"rtx6000pro-x8-genoa all-to-all", 0.04},
                                                  {"rtx6000pro-x8-bcm all-to-all", 0.055},
@@ -48,11 +48,21 @@ std::map<std::string, double> const kPromised = {{"rtx6000pro-x8-genoa all-to-al
                                                  {"gh200x4 shift", 0.225},
                                                  {"gh200x4 far shift", 0.225},
                                                  {"epyc-mi60-x8 all-to-all", 0.13},
-                                                 {"rtx6000pro-x16-2root all-to-all", 0.26},
-                                                 {"rtx6000pro-x16-3root all-to-all", 0.26},
-                                                 {"rtx6000pro-x16-4root all-to-all", 0.24},
-                                                 {"rtx6000pro-x16-turin all-to-all", 0.21},
-                                                 {"dgx-1-p100 far shift", 0.06}};
+                                                 {"rtx6000pro-x16-2root all-to-all", 0.14},
+                                                 {"rtx6000pro-x16-3root all-to-all", 0.14},
+                                                 {"rtx6000pro-x16-4root all-to-all", 0.17},
+                                                 {"rtx6000pro-x16-turin all-to-all", 0.11},
+                                                 {"dgx-1-p100 far shift", 0.06},
+                                                 {"gaudi-3-x8 shift", 0.26},
+                                                 {"gaudi-3-x8 far shift", 0.26},
+                                                 {"gaudi-3-x8 permutation", 0.32},
+                                                 {"mi300x-x8-rails permutation", 0.28},
+                                                 {"mi300x-x8-thor2 shift", 0.21},
+                                                 {"mi300x-x8-thor2 permutation", 0.31},
+                                                 {"mi325x-x8 shift", 0.21},
+                                                 {"mi325x-x8 permutation", 0.31},
+                                                 {"mi355x-x8 permutation", 0.24},
+                                                 {"mi355x-x8-cx7 permutation", 0.24}};
 
 void expect_small_gaps(nlohmann::json const& sets) {
   std::size_t met = 0;
@@ -78,7 +88,7 @@ double quantile_of_gaps(nlohmann::json const& sets, double share) {
 void expect_small_gaps_together(nlohmann::json const& sets) {
   EXPECT_GE(sets.size(), 260U);
   EXPECT_LE(quantile_of_gaps(sets, 0.5), 0.05);
-  EXPECT_LE(quantile_of_gaps(sets, 0.9), 0.13);
+  EXPECT_LE(quantile_of_gaps(sets, 0.9), 0.145);
 }
 
 void expect_no_better_simple_algorithm(nlohmann::json const& sets) {

@@ -205,6 +205,28 @@ TEST(PeerLimit, TheNinthPeerGoesThroughTheHost) {
     }
 }
 
+// Four GPUs below each of four switches, of which two share a host bridge with gpu15.
+TEST(PeerLimit, TheNearestPeersAreMapped) {
+  Model const model(bundled_catalogue().machine("rtx6000pro-x16-3root"));
+  std::vector<Request> requests;
+  for (int i = 0; i < 15; ++i) requests.push_back(between(model.machine(), "gpu15", fmt::format("gpu{}", i)));
+  std::vector<Mechanism> expected(1, Mechanism::PcieP2p);
+  expected.resize(8, Mechanism::HostStaged);
+  expected.resize(15, Mechanism::PcieP2p);
+  EXPECT_EQ(mechanisms_of(Planner(model).plan(requests)), expected);
+}
+
+TEST(PeerLimit, WhatCanOnlyUsePeerAccessIsMappedFirst) {
+  Model const model(twelve());
+  std::vector<Request> requests;
+  for (int i = 1; i < 12; ++i) requests.push_back(between(model.machine(), "gpu0", fmt::format("gpu{}", i)));
+  requests.back().only = Mechanism::PcieP2p;
+  std::vector<Mechanism> expected(7, Mechanism::PcieP2p);
+  expected.resize(10, Mechanism::HostStaged);
+  expected.push_back(Mechanism::PcieP2p);
+  EXPECT_EQ(mechanisms_of(Planner(model).plan(requests)), expected);
+}
+
 TEST(PeerLimit, CountsAPairOnceAndAtBothEnds) {
   Model const model(twelve());
   auto const& machine = model.machine();

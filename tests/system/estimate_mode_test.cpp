@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -99,6 +101,29 @@ TEST(Version, IsThatOfTheLoadedSimulator) {
   if (!kSim) GTEST_SKIP() << "needs the simulator";
   auto const executor = json_of(kRun + " --json")["environment"]["executor"].get<std::string>();
   EXPECT_THAT(output_of("--version"), AllOf(HasSubstr("sim: " + executor + "\n"), HasSubstr("\nhw:  ")));
+}
+
+// The program with its libraries but the simulator, as a build without SimGrid has them.
+TEST(EstimateMode, StandsInForTheSimulatorOfJudge) {
+  namespace fs = std::filesystem;
+  lanewise::test::TemporaryFolder const folder;
+  for (auto const& file : fs::directory_iterator(fs::path(LANEWISE_PROGRAM).parent_path().parent_path() / "lib"))
+    if (file.path().filename().string().find("lanewise_sim") == std::string::npos)
+      fs::create_symlink(file.path(), folder.path() / file.path().filename());
+  auto const table = folder.path() / "nvbandwidth.txt";
+  std::ofstream(table) << "nvbandwidth Version: v0.8\n\n"
+                          "Running device_to_device_bidirectional_memcpy_read_ce.\n"
+                          "memcpy CE GPU(row) <-> GPU(column) Total bandwidth (GB/s)\n"
+                          "           0         1\n"
+                          " 0       N/A    770.00\n"
+                          " 1    770.00       N/A\n\n"
+                          "SUM device_to_device_bidirectional_memcpy_read_ce_total 1540.00\n";
+  std::string const note = "no simulator in this build: several transfers at once are judged by the estimate";
+  auto const judge = "judge h100x2-vm " + table.string() + " 2>&1";
+  EXPECT_EQ(output_of(judge).find(note) == std::string::npos, kSim);
+  setenv("LD_LIBRARY_PATH", folder.path().c_str(), 1);
+  EXPECT_THAT(output_of(judge), AllOf(HasSubstr(note), HasSubstr("0 warn, 0 fail")));
+  unsetenv("LD_LIBRARY_PATH");
 }
 
 }  // namespace

@@ -81,7 +81,7 @@ inline constexpr BlockFigures kBlockOfBlackwell{35.0_GBps, 17.6_GBps, 11.7_GBps,
 inline constexpr BytesPerSecond kTokenWarp = 7.1_GBps;
 inline constexpr BytesPerSecond kTokenMultiprocessor = 19.3_GBps;
 constexpr BytesPerSecond warp_rate(int warps_per_block) {
-  return warps_per_block > 1 ? std::min(kTokenWarp, kTokenMultiprocessor / warps_per_block) : kTokenWarp;
+  return std::min(kTokenWarp, kTokenMultiprocessor / std::max(1, warps_per_block));
 }
 // Where NVSwitch adds and multiplies (NVLS): payload over raw rate, and what a block takes besides for each chunk, one
 // of each GPU in turn. Fitted to all-reduces of 2 to 512 MiB among 8 GPUs, same source.

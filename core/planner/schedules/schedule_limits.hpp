@@ -16,6 +16,8 @@ struct ScheduleLimits {
   double max_ratio_to_resize = 1.25;
   // The next iteration shortens the makespan by some percent, so it is left out for schedules further behind than this.
   double max_ratio_to_iterate = 1.05;
+  // Nor where the last one shortened it by less than this.
+  double min_gain_to_iterate = 0.005;
   // Share of a transfer that a piece on an unused option is taken to have.
   double unused_piece_share = 0.25;
 

@@ -1,6 +1,7 @@
 #include "core/planner/schedules/scheduled_trials.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "core/planner/schedules/configuration_program.hpp"
@@ -95,6 +96,7 @@ void add_trials(ScheduledTrials& result, TransferSet const& set, Model const& mo
   ConfigurationProgram program(set, model, seed);
   program.set_pieces(likely_pieces(set));
   program.add_configurations_of(known.evaluation);
+  Seconds shortest(std::numeric_limits<double>::infinity());  // of this generation
   for (int iteration = 0; iteration < kScheduleLimits.max_iterations; ++iteration) {
     auto trials = best_trials(program.solve(), set, model, evaluator);
     if (trials.empty()) break;
@@ -105,7 +107,10 @@ void add_trials(ScheduledTrials& result, TransferSet const& set, Model const& mo
     auto best = std::move(trials.front());
     if (best.evaluation.run.makespan <= known.makespan * kScheduleLimits.max_ratio_to_resize)
       best = after_resizing(std::move(best), set, model, evaluator);
-    bool const is_last = best.evaluation.run.makespan > known.makespan * kScheduleLimits.max_ratio_to_iterate;
+    auto const makespan = best.evaluation.run.makespan;
+    bool const is_last = makespan > known.makespan * kScheduleLimits.max_ratio_to_iterate ||
+                         makespan * (1 + kScheduleLimits.min_gain_to_iterate) > shortest;
+    shortest = std::min(shortest, makespan);
     if (!result.best || best.evaluation.run.makespan < result.best->run.makespan)
       result.best = std::move(best.evaluation);
     if (is_last) break;

@@ -54,6 +54,8 @@ struct Choice {
   std::optional<std::size_t> chosen;    // position in `evaluated`; absent if no way is legal
 };
 
+class PeerMappings;
+
 class Planner {
  public:
   // `model` must outlive the planner.
@@ -62,12 +64,15 @@ class Planner {
   // Evaluates every possible way and chooses the fastest legal one, or an earlier, simpler one unless another is
   // clearly faster. Throws PlanError if no mechanism moves data between such places.
   [[nodiscard]] Choice choose(Request const& request, MappedPeers peers = {}) const;
-  // The plan of all requests, each decided alone. Throws PlanError naming a request without a legal way.
+  // The plan of all requests, each decided alone; where a GPU would map more PCIe peers than it may, the nearest are
+  // mapped. Throws PlanError naming a request without a legal way.
   [[nodiscard]] Plan plan(std::vector<Request> const& requests) const;
   // An evaluated way with names and reasons, for people and files.
   [[nodiscard]] Candidate describe(Request const& request, EvaluatedWay const& evaluated) const;
 
  private:
+  [[nodiscard]] PeerMappings peer_mappings(std::vector<Request> const& requests) const;
+
   Model const& model_;
   std::string fingerprint_;  // of the machine: covers every figure of it, so it is made once for all plans
 };
