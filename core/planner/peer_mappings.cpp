@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/machine/path_class.hpp"
+#include "core/rules/conditions.hpp"
 
 namespace lanewise {
 namespace {
@@ -15,21 +16,29 @@ bool is_above_limit(Machine const& machine, PciId gpu, std::size_t peers) {
 
 }  // namespace
 
+std::optional<PeerPair> gpus_between(Machine const& machine, Place const& from, Place const& to) {
+  auto const one = gpu_at(machine, from);
+  auto const other = gpu_at(machine, to);
+  return one && other && one != other ? std::optional(PeerPair{*one, *other}) : std::nullopt;
+}
+
 void PeerMappings::add(std::span<PeerPair const> pairs) {
-  std::vector<std::pair<PathClass, PeerPair>> nearest_first;
-  for (auto const& pair : pairs) nearest_first.emplace_back(path_class(machine_, pair.first, pair.second), pair);
-  std::stable_sort(nearest_first.begin(), nearest_first.end(),
-                   [](auto const& one, auto const& other) { return one.first < other.first; });
-  for (auto const& [path, pair] : nearest_first) {
-    if (has(pair) || !has_room(pair.first) || !has_room(pair.second)) continue;
-    peers_[pair.first].insert(pair.second);
-    peers_[pair.second].insert(pair.first);
-  }
+  std::map<PathClass, std::vector<PeerPair>> by_distance;
+  for (auto const& pair : pairs) by_distance[path_class(machine_, pair.first, pair.second)].push_back(pair);
+  for (auto& [distance, left] : by_distance)
+    for (int each = 1; !left.empty(); ++each)  // mappings of a GPU so far
+      std::erase_if(left, [&](PeerPair const& pair) {
+        if (has(pair) || !has_room(pair.first) || !has_room(pair.second)) return true;
+        if (count(pair.first, pair.first) >= each || count(pair.second, pair.second) >= each) return false;
+        peers_[pair.first].insert(pair.second);
+        peers_[pair.second].insert(pair.first);
+        return true;
+      });
 }
 
 bool PeerMappings::has(PeerPair const& pair) const {
   auto const found = peers_.find(pair.first);
-  return found != peers_.end() && found->second.count(pair.second) > 0;
+  return found != peers_.end() && found->second.contains(pair.second);
 }
 
 MappedPeers PeerMappings::besides(PeerPair const& pair) const {

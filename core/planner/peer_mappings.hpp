@@ -1,6 +1,7 @@
 #pragma once
 // Which GPUs of a plan map one another's memory over PCIe, where a GPU may map only so many peers (P2P-PEER-LIMIT).
 #include <map>
+#include <optional>
 #include <set>
 #include <span>
 #include <utility>
@@ -12,12 +13,15 @@ namespace lanewise {
 
 using PeerPair = std::pair<PciId, PciId>;
 
+// The two GPUs of data that go from one to another; nullopt where either place is no GPU, or both are one.
+std::optional<PeerPair> gpus_between(Machine const& machine, Place const& from, Place const& to);
+
 class PeerMappings {
  public:
   explicit PeerMappings(Machine const& machine) : machine_(machine) {}
 
   // Maps pairs as long as both have room. The nearest go first, for their data use the fewest links that others need;
-  // of those equally near the first ones.
+  // of those equally near the first ones, so that all GPUs have about equally many.
   void add(std::span<PeerPair const> pairs);
 
   [[nodiscard]] bool has(PeerPair const& pair) const;

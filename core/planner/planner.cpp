@@ -19,13 +19,6 @@ Attempt attempt_of(Model const& model, Request const& request, Way const& way, M
   return {model.machine(), request.from, request.to, request.op, way, request.bytes, peers.source, peers.target};
 }
 
-// The two GPUs of a transfer between two of them.
-std::optional<PeerPair> gpus_of(Machine const& machine, Request const& request) {
-  auto const from = gpu_at(machine, request.from);
-  auto const to = gpu_at(machine, request.to);
-  return from && to && from != to ? std::optional(PeerPair{*from, *to}) : std::nullopt;
-}
-
 std::string described_places(Machine const& machine, Request const& request) {
   return fmt::format("from '{}' to '{}'", machine.name_of(request.from), machine.name_of(request.to));
 }
@@ -97,12 +90,12 @@ PeerMappings Planner::peer_mappings(std::vector<Request> const& requests) const 
   PeerMappings mappings(machine);
   std::vector<PeerPair> pairs;
   for (auto const& request : requests)
-    if (auto const pair = gpus_of(machine, request)) pairs.push_back(*pair);
+    if (auto const pair = gpus_between(machine, request.from, request.to)) pairs.push_back(*pair);
   if (!need_more_mappings(machine, pairs)) return mappings;
   std::vector<PeerPair> needed;
   std::vector<PeerPair> wanted;
   for (auto const& request : requests) {
-    auto const pair = gpus_of(machine, request);
+    auto const pair = gpus_between(machine, request.from, request.to);
     if (!pair) continue;
     auto const choice = choose(request);
     if (!choice.chosen || choice.evaluated[*choice.chosen].way.mechanism != Mechanism::PcieP2p) continue;
@@ -122,7 +115,7 @@ Plan Planner::plan(std::vector<Request> const& requests) const {
   auto const mappings = peer_mappings(requests);
   for (std::size_t i = 0; i < requests.size(); ++i) {
     auto const& request = requests[i];
-    auto const gpus = gpus_of(model_.machine(), request);
+    auto const gpus = gpus_between(model_.machine(), request.from, request.to);
     auto const choice = choose(request, gpus ? mappings.besides(*gpus) : MappedPeers{});
     if (!choice.chosen) {
       auto const& last = choice.evaluated.front();

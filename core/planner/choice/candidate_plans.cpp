@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <optional>
 #include <span>
 
@@ -19,6 +20,7 @@
 #include "core/planner/collectives/folding/unit_grid.hpp"
 #include "core/planner/collectives/trees/packing_program.hpp"
 #include "core/planner/collectives/trees/tree_packing.hpp"
+#include "core/planner/peer_mappings.hpp"
 #include "core/planner/search_limits.hpp"
 #include "core/rules/conditions.hpp"
 #include "lanewise/estimate/estimate.hpp"
@@ -47,6 +49,36 @@ Seconds time_between_kernels(Model const& model, std::vector<Step> const& steps)
 
 bool uses_host_memory(Plan const& plan) {
   return std::any_of(plan.steps.begin(), plan.steps.end(), [](Step const& step) { return step.way.staging; });
+}
+
+// The pairs that the trees send between by peer access over PCIe.
+std::vector<PeerPair> peers_of(Packing const& packing, Sites const& sites, Machine const& machine) {
+  std::vector<PeerPair> pairs;
+  for (auto const& tree : packing.trees)
+    for (auto const number : tree.legs) {
+      auto const& leg = packing.legs[number];
+      if (leg.way.mechanism != Mechanism::PcieP2p) continue;
+      if (auto const pair = gpus_between(machine, sites.places[leg.from], sites.places[leg.to])) pairs.push_back(*pair);
+    }
+  return pairs;
+}
+
+bool uses_peer_access(Plan const& plan) {
+  return std::any_of(plan.steps.begin(), plan.steps.end(),
+                     [](Step const& step) { return step.way.mechanism == Mechanism::PcieP2p; });
+}
+
+// All pairs of participants of the first one's node.
+std::vector<PeerPair> pairs_of_first_node(Machine const& machine, Collective const& collective) {
+  std::vector<PeerPair> pairs;
+  auto const host = machine.host_of(collective.among.front());
+  std::vector<Place> there;
+  std::copy_if(collective.among.begin(), collective.among.end(), std::back_inserter(there),
+               [&](Place const& place) { return machine.host_of(place) == host; });
+  for (auto const& from : there)
+    for (auto const& to : there)
+      if (auto const pair = gpus_between(machine, from, to)) pairs.push_back(*pair);
+  return pairs;
 }
 
 // A chain whose number of pieces is open, with each power of two of them; any other collective as it is.
@@ -106,13 +138,18 @@ bool CandidatePlans::add_folded() {
     for (auto const preference : kPreferences) ways.emplace_back(model_, collective_, places_, movers, preference);
   auto const algorithm = collective_.op == CollectiveOp::AllToAll ? Algorithm::Direct : Algorithm::Hierarchical;
   auto const schedules = symmetric_schedules(collective_, *grid);
+  bool const has_few_mappings =
+      need_more_mappings(model_.machine(), pairs_of_first_node(model_.machine(), collective_));
   for (std::size_t i = 0; i < schedules.size(); ++i) {
     report_progress({kPlanning, "schedules", i, schedules.size()});
     auto const& schedule = schedules[i];
     auto const units = refined_for(*grid, schedule);
     auto contest = contest_below(kNoLimit);
-    for_each_worthwhile(
-        ways, [&](WayCache& of) { enter(contest, folded_plan(model_, collective_, algorithm, schedule, units, of)); });
+    for_each_worthwhile(ways, [&](WayCache& of) {
+      auto plan = folded_plan(model_, collective_, algorithm, schedule, units, of);
+      // Which peers are mapped is no matter of classes.
+      if (!has_few_mappings || !uses_peer_access(plan)) enter(contest, std::move(plan));
+    });
     keep_best(std::move(contest));
   }
   return !candidates_.empty();
@@ -203,6 +240,7 @@ void CandidatePlans::add_trees_over(Sites const& sites, Seconds time_limit) {
     PackingStyle const style{
         by_kernels.between_gpus, by_kernels.through_host, {weights.begin(), weights.end()}, time_limit};
     for (auto& packing : packed_trees(collective_, sites, model_, style)) {
+      if (need_more_mappings(model_.machine(), peers_of(packing, sites, model_.machine()))) continue;
       layout.packing = std::move(packing);
       ways_.front().set_legs(layout.packing->legs);
       for (auto const pieces : kCollectiveLimits.packing_pieces) {

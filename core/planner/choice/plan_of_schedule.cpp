@@ -51,6 +51,7 @@ Plan plan_of_schedule(Model const& model, Collective const& collective, std::vec
   auto const& transfers = schedule.transfers();
   BufferTable const buffers(plan, machine, collective, places, transfers, has_output);
   plan.steps.reserve(transfers.size());
+  ways.map_peers(transfers);
   std::string const name(to_string(collective.op));
   for (auto const& transfer : transfers) {
     auto const& [way, op] = ways.way_of(transfer);

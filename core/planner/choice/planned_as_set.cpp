@@ -33,7 +33,7 @@ Region behind(Region region, Bytes offset) { return {region.buffer, region.offse
 
 bool can_be_planned_as_set(Collective const& collective, Machine const& machine) {
   auto const n = collective.among.size();
-  auto const among_pairs = [&] { return n * n <= kSearchLimits.max_scheduled_set; };
+  auto const among_pairs = [&] { return n * n <= kSearchLimits.max_searched_set; };
   switch (collective.op) {
     case CollectiveOp::AllToAll:
     case CollectiveOp::AllToAllV:

@@ -31,9 +31,27 @@ void WayCache::set_legs(std::vector<Leg> const& legs) {
   for (auto const& leg : legs) legs_.push_back({leg.way, leg.op});
 }
 
+void WayCache::map_peers(std::vector<TransferSchedule::Transfer> const& transfers) {
+  mappings_.reset();
+  std::vector<PeerPair> pairs;
+  for (auto const& transfer : transfers)
+    if (auto const pair = pair_of(transfer)) pairs.push_back(*pair);
+  if (!need_more_mappings(model_.machine(), pairs)) return;
+  std::vector<PeerPair> wanted;
+  for (auto const& transfer : transfers)
+    if (auto const pair = pair_of(transfer); pair && way_of(transfer).way.mechanism == Mechanism::PcieP2p)
+      wanted.push_back(*pair);
+  mappings_.emplace(model_.machine()).add(wanted);
+}
+
+MappedPeers WayCache::peers_of(TransferSchedule::Transfer const& transfer) const {
+  auto const pair = mappings_ ? pair_of(transfer) : std::nullopt;
+  return pair && !mappings_->has(*pair) ? mappings_->besides(*pair) : MappedPeers{};
+}
+
 std::size_t WayCache::KindHash::operator()(Kind const& kind) const {
-  auto const flags = (kind.reduces ? 1U : 0U) + (kind.through_host ? 2U : 0U);
-  return std::hash<PairClass>{}(kind.pair) ^ (std::hash<std::int64_t>{}(kind.bytes) * 4 + flags);
+  auto const flags = (kind.reduces ? 1U : 0U) + (kind.through_host ? 2U : 0U) + (kind.is_mapped ? 4U : 0U);
+  return std::hash<PairClass>{}(kind.pair) ^ (std::hash<std::int64_t>{}(kind.bytes) * 8 + flags);
 }
 
 WayCache::Entry WayCache::way_of(TransferSchedule::Transfer const& transfer) {
@@ -42,22 +60,24 @@ WayCache::Entry WayCache::way_of(TransferSchedule::Transfer const& transfer) {
   auto const& from = places_[transfer.from];
   auto const& to = places_[transfer.to];
   bool const through_host = std::max(transfer.from, transfer.to) >= collective_.among.size();
-  Kind const kind{classes.of(from, to), transfer.bytes.value(), transfer.reduces, through_host};
+  auto const peers = peers_of(transfer);
+  bool const is_mapped = peers.source == 0 && peers.target == 0;
+  Kind const kind{classes.of(from, to), transfer.bytes.value(), transfer.reduces, through_host, is_mapped};
   auto const [known, is_new] = found_.try_emplace(kind);
   auto& found = known->second;
-  if (is_new) found = choose(transfer, through_host);
+  if (is_new) found = choose(transfer, through_host, peers);
   if (!found.passes_relay)
     if (auto const way = classes.moved(found.entry.way, found.at, classes.nodes_of(from, to)))
       return {*way, found.entry.op};
   auto const [own, is_first] =
-      of_pairs_.try_emplace({transfer.from, transfer.to, transfer.bytes.value(), transfer.reduces});
-  if (is_first) own->second = choose(transfer, through_host).entry;
+      of_pairs_.try_emplace({transfer.from, transfer.to, transfer.bytes.value(), transfer.reduces, is_mapped});
+  if (is_first) own->second = choose(transfer, through_host, peers).entry;
   return own->second;
 }
 
 // A kernel adds. Where it can, it reads the other GPU's memory itself; otherwise it runs after the copy, which is one
 // more start and one more pass over the data.
-WayCache::Found WayCache::choose(TransferSchedule::Transfer const& transfer, bool through_host) {
+WayCache::Found WayCache::choose(TransferSchedule::Transfer const& transfer, bool through_host, MappedPeers peers) {
   Request request{.id = std::string(to_string(collective_.op)),
                   .from = places_[transfer.from],
                   .to = places_[transfer.to],
@@ -72,7 +92,7 @@ WayCache::Found WayCache::choose(TransferSchedule::Transfer const& transfer, boo
   for (auto const op : {kernel_first ? by_kernel : Op::Copy, kernel_first ? Op::Copy : by_kernel}) {
     if (through_host && op == by_kernel) continue;
     request.op = op;
-    auto const considered = choice_of(request);
+    auto const considered = choice_of(request, peers);
     auto const& choice = considered.choice;
     passes_relay = passes_relay || considered.passes_relay;
     if (!choice.chosen) {
@@ -103,8 +123,8 @@ void WayCache::prefer_direct(Choice& choice) {
     passed_over_direct_ = true;
 }
 
-WayCache::Considered WayCache::choice_of(Request request) {
-  auto choice = planner_.choose(request);
+WayCache::Considered WayCache::choice_of(Request request, MappedPeers peers) {
+  auto choice = planner_.choose(request, peers);
   if (!choice.chosen) return {std::move(choice)};
   // CPU cores do not copy within a collective: GPUs do not wait for them.
   auto const by_gpu = [](Way const& way) { return way.mechanism != Mechanism::BarCopy; };

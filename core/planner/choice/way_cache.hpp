@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <tuple>
 #include <unordered_map>
 #include <vector>
@@ -8,6 +9,7 @@
 #include "core/model/place_classes.hpp"
 #include "core/planner/collectives/algorithms/transfer_schedule.hpp"
 #include "core/planner/collectives/trees/packing.hpp"
+#include "core/planner/peer_mappings.hpp"
 #include "lanewise/plan/collective.hpp"
 #include "lanewise/planner/planner.hpp"
 
@@ -45,6 +47,9 @@ class WayCache {
         movers_(movers),
         preference_(preference) {}
 
+  // Decides which of the GPUs of these transfers map one another, where there are not mappings for all: the nearest.
+  // The others then have other ways than peer access.
+  void map_peers(std::vector<TransferSchedule::Transfer> const& transfers);
   // The ways of transfers that name a leg.
   void set_legs(std::vector<Leg> const& legs);
   // Throws PlanError if no way between the two places is legal.
@@ -59,6 +64,7 @@ class WayCache {
     std::int64_t bytes = 0;
     bool reduces = false;
     bool through_host = false;
+    bool is_mapped = true;  // false: the two have no mapping for peer access
     friend bool operator==(Kind const&, Kind const&) = default;
   };
   struct KindHash {
@@ -71,12 +77,17 @@ class WayCache {
         false;  // through another GPU: then which GPUs take part counts, and it holds for this pair only
   };
 
-  Found choose(TransferSchedule::Transfer const& transfer, bool through_host);
+  [[nodiscard]] std::optional<PeerPair> pair_of(TransferSchedule::Transfer const& transfer) const {
+    return gpus_between(model_.machine(), places_[transfer.from], places_[transfer.to]);
+  }
+  // How many other peers the GPUs of a transfer map, if they do not map one another.
+  [[nodiscard]] MappedPeers peers_of(TransferSchedule::Transfer const& transfer) const;
+  Found choose(TransferSchedule::Transfer const& transfer, bool through_host, MappedPeers peers);
   struct Considered {
     Choice choice;
     bool passes_relay = false;
   };
-  [[nodiscard]] Considered choice_of(Request request);
+  [[nodiscard]] Considered choice_of(Request request, MappedPeers peers);
   void prefer_direct(Choice& choice);
 
   Model const& model_;
@@ -87,8 +98,10 @@ class WayCache {
   WayPreference preference_;
   bool passed_over_direct_ = false;
   std::vector<Entry> legs_;
+  std::optional<PeerMappings> mappings_;  // absent where there are enough for all
   std::unordered_map<Kind, Found, KindHash> found_;
-  std::map<std::tuple<std::uint32_t, std::uint32_t, std::int64_t, bool>, Entry> of_pairs_;  // from, to, bytes, reduces
+  // By source, destination, bytes, whether they are reduced, and whether the two are mapped.
+  std::map<std::tuple<std::uint32_t, std::uint32_t, std::int64_t, bool, bool>, Entry> of_pairs_;
 };
 
 }  // namespace lanewise

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
+#include <set>
 
 #include "core/planner/bounds/collective_bound.hpp"
 #include "core/planner/collectives/check.hpp"
@@ -101,9 +103,12 @@ TEST(PlannedAsSet, IsForExchangesInOneNode) {
 // The same bytes asked for as an all_to_all and as transfers must say the same of a machine. The collective also copies
 // each GPU's own block.
 TEST(PlannedAsSet, RanksMachinesAsTransfersDo) {
-  for (auto const* name : {"a100x8-pcie-4sw", "rtx6000pro-x8-genoa", "mi300x-x8", "hgx-h100", "h100-pcie-x8"}) {
+  for (auto const* name :
+       {"a100x8-pcie-4sw", "rtx6000pro-x8-genoa", "mi300x-x8", "hgx-h100", "h100-pcie-x8", "rtx6000pro-x16-turin"}) {
     Model const model(bundled(name));
-    auto const collective = among(model.machine(), CollectiveOp::AllToAll, 8, 256_MiB);
+    auto const n = model.machine().all(PciKind::Gpu).size();
+    auto const bytes = 32_MiB * static_cast<std::int64_t>(n);
+    auto const collective = among(model.machine(), CollectiveOp::AllToAll, n, bytes);
     std::vector<Request> requests;
     for (auto const& from : collective.among)
       for (auto const& to : collective.among)
@@ -117,6 +122,24 @@ TEST(PlannedAsSet, RanksMachinesAsTransfersDo) {
     auto const as_collective = makespan(model, plan_collective(model, collective));
     EXPECT_NEAR(as_set / as_collective, 1, 0.06) << name;
   }
+}
+
+// CUDA maps eight peers of a GPU over PCIe, whatever the algorithm sends to whom.
+TEST(PeerLimit, HoldsForCollectives) {
+  Model const model(bundled("rtx6000pro-x16-3root"));
+  for (auto const op :
+       {CollectiveOp::AllToAll, CollectiveOp::AllGather, CollectiveOp::Scatter, CollectiveOp::AllReduce})
+    for (auto const& plan : plans_of_collective(model, among(model.machine(), op, 16, 64_MiB), Keep::All)) {
+      std::map<Place, std::set<Place>> peers;
+      for (auto const& step : plan.steps) {
+        if (step.way.mechanism != Mechanism::PcieP2p) continue;
+        peers[step.from].insert(step.to);
+        peers[step.to].insert(step.from);
+      }
+      for (auto const& [gpu, others] : peers)
+        EXPECT_LE(others.size(), 8U) << to_string(op) << " by " << to_string(plan.collective->algorithm);
+      EXPECT_FALSE(fault_of(plan));
+    }
 }
 
 constexpr CollectiveOp kAllOps[] = {CollectiveOp::Broadcast, CollectiveOp::Reduce,    CollectiveOp::Scatter,
