@@ -129,7 +129,7 @@ class Emulation {
       if (has_event(RunningMachine::kConsole)) machines_[i].read_console();
       if (has_event(RunningMachine::kInput)) machines_[i].go_on_giving();
       if (!has_event(RunningMachine::kControl)) continue;
-      if (auto failure = machines_[i].on_control(); !failure.empty()) {
+      if (auto failure = machines_[i].on_control(); !failure.empty() && !stopped_) {
         stop(kMachineFailed, std::move(failure));
         outcome_.has_crashed = machines_[i].has_crashed();
       }

@@ -9,11 +9,21 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <csignal>
 #include <cstring>
 #include <string_view>
 #include <utility>
 
 namespace lanewise::emulator {
+namespace {
+
+// Signals by which a program ends through a fault of its own.
+bool is_of_crash(int signal) {
+  constexpr std::array kOfCrash{SIGSEGV, SIGABRT, SIGBUS, SIGILL, SIGFPE};
+  return std::find(kOfCrash.begin(), kOfCrash.end(), signal) != kOfCrash.end();
+}
+
+}  // namespace
 
 RunningMachine::RunningMachine(VirtualMachine const& machine, std::string const& initramfs, Qemu const& qemu,
                                std::vector<Descriptor> const& networks)
@@ -110,10 +120,11 @@ std::string RunningMachine::failure_at_end() {
   while (lines_[kConsole].is_open() && poll(&waiting, 1, kGrace) > 0) read_console();
   constexpr std::chrono::seconds kUntilQemuEnds{2};
   auto const status = process_->wait(kUntilQemuEnds);
-  has_crashed_ = status && WIFSIGNALED(*status);
-  auto const how = has_crashed_ ? fmt::format("QEMU crashed ({}), and with it {}", strsignal(WTERMSIG(*status)), name_)
-                                : fmt::format("the virtual machine {} ended", name_);
-  return how + console_tail();
+  auto const signal = status && WIFSIGNALED(*status) ? WTERMSIG(*status) : 0;
+  has_crashed_ = is_of_crash(signal);
+  if (has_crashed_) return fmt::format("QEMU crashed ({}), and with it {}{}", strsignal(signal), name_, console_tail());
+  auto const by = signal != 0 ? fmt::format(" by a signal to QEMU ({})", strsignal(signal)) : "";
+  return fmt::format("the virtual machine {} ended{}{}", name_, by, console_tail());
 }
 
 std::string RunningMachine::handle_line(std::string const& line) {

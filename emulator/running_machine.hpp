@@ -50,7 +50,7 @@ class RunningMachine {
   void read_console();
   // Reads control messages. Returns why the machine failed; empty when it did not.
   std::string on_control();
-  // Whether it failed because a signal ended QEMU itself.
+  // Whether it failed because QEMU itself crashed.
   [[nodiscard]] bool has_crashed() const { return has_crashed_; }
   // Whether the line has something to read now.
   [[nodiscard]] bool has_data(Line line) const;

@@ -168,6 +168,8 @@ done
 [[ $at_once =~ ^[1-9][0-9]*$ ]] || refuse "--jobs is 1 or more, not '$at_once'"
 # Targets are reported in their order, each when it and those before it have ended.
 reported=0
+stop_targets() { jobs -rp | xargs -r kill 2>/dev/null || true; }
+trap stop_targets EXIT
 report_ended() {
   while ((reported < ${#targets[@]})) && [[ -e $folder/${targets[reported]}.log.status ]]; do
     report_target "${targets[reported]}"
@@ -179,13 +181,17 @@ for name in "${targets[@]}"; do
   if ((at_once == 1)); then
     run_target "$name"
   else
-    while (($(jobs -rp | wc -l) >= at_once)); do wait -n; done
+    while (($(jobs -rp | wc -l) >= at_once)); do wait -n || true; done
     run_target "$name" &
   fi
   report_ended
 done
 wait
 report_ended
+for name in "${targets[@]:reported}"; do
+  printf '%-16s did not run to its end\n' "$name"
+  failed+=("$name")
+done
 if [[ $record == yes ]]; then write_table; fi
 if ((${#failed[@]} > 0)); then
   printf 'findings: %s\n' "${failed[*]}"

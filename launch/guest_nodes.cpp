@@ -51,10 +51,13 @@ NodeRun run_on_guests(Machine const& cluster, std::filesystem::path const& writa
                               [&](std::size_t, bool, std::string_view text) { run.output += text; });
   };
   auto outcome = run_once();
-  if (outcome.has_crashed) {
+  if (outcome.has_crashed && outcome.has_begun) {
     warn(fmt::format("{}; running once more", outcome.failure));
+    for (auto const& entry : std::filesystem::directory_iterator(writable)) std::filesystem::remove_all(entry.path());
     outcome = run_once();
   }
+  for (auto const& node : outcome.nodes)
+    for (auto const& note : node.notes) warn(fmt::format("{}: {}", node.name, note));
   if (outcome.exit_code >= emu::kSignalled && !outcome.failure.empty()) throw Interrupted(outcome.failure);
   run.exit_code = outcome.exit_code;
   if (!outcome.failure.empty()) run.output += "\n" + outcome.failure;

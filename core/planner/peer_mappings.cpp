@@ -1,6 +1,7 @@
 #include "core/planner/peer_mappings.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <vector>
 
 #include "core/machine/path_class.hpp"
@@ -22,14 +23,35 @@ std::optional<PeerPair> gpus_between(Machine const& machine, Place const& from, 
   return one && other && one != other ? std::optional(PeerPair{*one, *other}) : std::nullopt;
 }
 
+bool exceed_peer_limit(Machine const& machine, std::span<PeerPair const> pairs) {
+  std::map<PciId, std::set<PciId>> others;
+  for (auto const& [one, other] : pairs) {
+    if (machine.host_of(one) != machine.host_of(other)) continue;
+    others[one].insert(other);
+    others[other].insert(one);
+  }
+  return std::any_of(others.begin(), others.end(),
+                     [&](auto const& entry) { return is_above_limit(machine, entry.first, entry.second.size()); });
+}
+
+bool may_exceed_peer_limit(Machine const& machine, std::span<Place const> places) {
+  std::map<HostId, std::vector<PciId>> gpus;
+  for (auto const& place : places)
+    if (auto const gpu = gpu_at(machine, place)) gpus[machine.host_of(*gpu)].push_back(*gpu);
+  return std::any_of(gpus.begin(), gpus.end(), [&](auto const& of_host) {
+    return std::any_of(of_host.second.begin(), of_host.second.end(),
+                       [&](PciId gpu) { return is_above_limit(machine, gpu, of_host.second.size() - 1); });
+  });
+}
+
 void PeerMappings::add(std::span<PeerPair const> pairs) {
   std::map<PathClass, std::vector<PeerPair>> by_distance;
   for (auto const& pair : pairs) by_distance[path_class(machine_, pair.first, pair.second)].push_back(pair);
   for (auto& [distance, left] : by_distance)
-    for (int each = 1; !left.empty(); ++each)  // mappings of a GPU so far
+    for (int round = 1; !left.empty(); ++round)
       std::erase_if(left, [&](PeerPair const& pair) {
         if (has(pair) || !has_room(pair.first) || !has_room(pair.second)) return true;
-        if (count(pair.first, pair.first) >= each || count(pair.second, pair.second) >= each) return false;
+        if (count(pair.first, pair.first) >= round || count(pair.second, pair.second) >= round) return false;
         peers_[pair.first].insert(pair.second);
         peers_[pair.second].insert(pair.first);
         return true;
@@ -42,6 +64,8 @@ bool PeerMappings::has(PeerPair const& pair) const {
 }
 
 MappedPeers PeerMappings::besides(PeerPair const& pair) const {
+  constexpr auto kAll = std::numeric_limits<int>::max();
+  if (!has(pair)) return {kAll, kAll};
   return {count(pair.first, pair.second), count(pair.second, pair.first)};
 }
 
@@ -52,17 +76,6 @@ bool PeerMappings::has_room(PciId gpu) const {
 int PeerMappings::count(PciId gpu, PciId but) const {
   auto const found = peers_.find(gpu);
   return found == peers_.end() ? 0 : static_cast<int>(found->second.size() - found->second.count(but));
-}
-
-bool need_more_mappings(Machine const& machine, std::span<PeerPair const> pairs) {
-  std::map<PciId, std::set<PciId>> others;
-  for (auto const& [one, other] : pairs) {
-    if (machine.host_of(one) != machine.host_of(other)) continue;
-    others[one].insert(other);
-    others[other].insert(one);
-  }
-  return std::any_of(others.begin(), others.end(),
-                     [&](auto const& entry) { return is_above_limit(machine, entry.first, entry.second.size()); });
 }
 
 }  // namespace lanewise

@@ -16,16 +16,22 @@ using PeerPair = std::pair<PciId, PciId>;
 // The two GPUs of data that go from one to another; nullopt where either place is no GPU, or both are one.
 std::optional<PeerPair> gpus_between(Machine const& machine, Place const& from, Place const& to);
 
+// Whether a GPU is in more of these pairs with GPUs of its host than it may map.
+bool exceed_peer_limit(Machine const& machine, std::span<PeerPair const> pairs);
+// Whether pairs of these GPUs could do that.
+bool may_exceed_peer_limit(Machine const& machine, std::span<Place const> places);
+
 class PeerMappings {
  public:
   explicit PeerMappings(Machine const& machine) : machine_(machine) {}
 
-  // Maps pairs as long as both have room. The nearest go first, for their data use the fewest links that others need;
-  // of those equally near the first ones, so that all GPUs have about equally many.
+  // Maps pairs while both GPUs have room. The nearest (path_class) go first, for their data use the fewest links that
+  // others need. Of those equally near only GPUs with fewer than k mappings are joined in round k, in the order given,
+  // so that all get about equally many.
   void add(std::span<PeerPair const> pairs);
 
   [[nodiscard]] bool has(PeerPair const& pair) const;
-  // How many other peers each of the two maps.
+  // What else the two map, as the rules see it: a pair that is not mapped finds no room for it.
   [[nodiscard]] MappedPeers besides(PeerPair const& pair) const;
 
  private:
@@ -35,8 +41,5 @@ class PeerMappings {
   Machine const& machine_;
   std::map<PciId, std::set<PciId>> peers_;
 };
-
-// Whether a GPU that may map only so many peers is in more of these pairs with GPUs of its host.
-bool need_more_mappings(Machine const& machine, std::span<PeerPair const> pairs);
 
 }  // namespace lanewise

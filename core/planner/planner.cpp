@@ -19,6 +19,8 @@ Attempt attempt_of(Model const& model, Request const& request, Way const& way, M
   return {model.machine(), request.from, request.to, request.op, way, request.bytes, peers.source, peers.target};
 }
 
+bool uses_peer_access(Way const& way) { return way.mechanism == Mechanism::PcieP2p; }
+
 std::string described_places(Machine const& machine, Request const& request) {
   return fmt::format("from '{}' to '{}'", machine.name_of(request.from), machine.name_of(request.to));
 }
@@ -84,25 +86,35 @@ Candidate Planner::describe(Request const& request, EvaluatedWay const& evaluate
   return candidate;
 }
 
-// Of requests that want more mappings than there are, those that could only use peer access go first.
-PeerMappings Planner::peer_mappings(std::vector<Request> const& requests) const {
+// Pairs that need peer access go first, then those that choose it, then those that may still use it. Nullopt where
+// there are enough mappings for all.
+std::optional<PeerMappings> Planner::peer_mappings(std::vector<Request> const& requests) const {
   auto const& machine = model_.machine();
-  PeerMappings mappings(machine);
   std::vector<PeerPair> pairs;
   for (auto const& request : requests)
     if (auto const pair = gpus_between(machine, request.from, request.to)) pairs.push_back(*pair);
-  if (!need_more_mappings(machine, pairs)) return mappings;
-  std::vector<PeerPair> needed;
-  std::vector<PeerPair> wanted;
+  if (!exceed_peer_limit(machine, pairs)) return std::nullopt;
+  std::vector<PeerPair> needing;
+  std::vector<PeerPair> choosing;
+  std::vector<PeerPair> allowing;
   for (auto const& request : requests) {
     auto const pair = gpus_between(machine, request.from, request.to);
     if (!pair) continue;
     auto const choice = choose(request);
-    if (!choice.chosen || choice.evaluated[*choice.chosen].way.mechanism != Mechanism::PcieP2p) continue;
-    (request.only ? needed : wanted).push_back(*pair);
+    auto const is_legal = [&](bool (*is_wanted)(Way const&)) {
+      return std::any_of(choice.evaluated.begin(), choice.evaluated.end(), [&](EvaluatedWay const& evaluated) {
+        return evaluated.refused_by == nullptr && is_wanted(evaluated.way);
+      });
+    };
+    if (!is_legal(uses_peer_access)) continue;
+    bool const is_chosen = choice.chosen && uses_peer_access(choice.evaluated[*choice.chosen].way);
+    auto& of_kind = !is_legal([](Way const& way) { return !uses_peer_access(way); }) ? needing
+                    : is_chosen                                                      ? choosing
+                                                                                     : allowing;
+    of_kind.push_back(*pair);
   }
-  mappings.add(needed);
-  mappings.add(wanted);
+  PeerMappings mappings(machine);
+  for (auto const* of_kind : {&needing, &choosing, &allowing}) mappings.add(*of_kind);
   return mappings;
 }
 
@@ -116,7 +128,7 @@ Plan Planner::plan(std::vector<Request> const& requests) const {
   for (std::size_t i = 0; i < requests.size(); ++i) {
     auto const& request = requests[i];
     auto const gpus = gpus_between(model_.machine(), request.from, request.to);
-    auto const choice = choose(request, gpus ? mappings.besides(*gpus) : MappedPeers{});
+    auto const choice = choose(request, gpus && mappings ? mappings->besides(*gpus) : MappedPeers{});
     if (!choice.chosen) {
       auto const& last = choice.evaluated.front();
       throw PlanError(fmt::format("transfer '{}' {} has no legal way: {} ({})", request.id,

@@ -33,7 +33,8 @@ struct SearchLimits {
   std::size_t small_set = 16;
   // Up to this size a schedule is made where there is room for a better plan.
   std::size_t max_scheduled_set = 64;
-  // Up to this size shares are divided into pieces, improved by local search, and simplified.
+  // Up to this size shares are divided into pieces, improved by local search, and simplified; and exchanges of so many
+  // blocks are planned as a set.
   std::size_t max_searched_set = 300;
   // Up to this size bytes are moved between the pieces of a transfer until these end together.
   std::size_t max_equalised_set = 8;

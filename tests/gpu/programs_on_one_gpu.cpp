@@ -8,6 +8,7 @@
 #include <exception>
 #include <string>
 
+#include "core/solver/linear_program.hpp"
 #include "core/units/statistics.hpp"
 #include "hw/cuda/devices/open_devices.hpp"
 #include "hw/cuda/runs/plan_run.hpp"
@@ -94,6 +95,7 @@ class OneGpu {
 
   // Trees through kernels, copy engines and host memory.
   void packed_trees() {
+    if (!linear_solver()) return fmt::print("{}: no packed trees without a linear solver\n", model_.machine().name);
     for (auto const op : {CollectiveOp::Broadcast, CollectiveOp::AllGather}) {
       auto collective = among(model_.machine(), op, model_.machine().all(PciKind::Gpu).size(), 64_MiB);
       collective.algorithm = Algorithm::PackedTrees;

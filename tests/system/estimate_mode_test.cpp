@@ -121,9 +121,11 @@ TEST(EstimateMode, StandsInForTheSimulatorOfJudge) {
   std::string const note = "no simulator in this build: several transfers at once are judged by the estimate";
   auto const judge = "judge h100x2-vm " + table.string() + " 2>&1";
   EXPECT_EQ(output_of(judge).find(note) == std::string::npos, kSim);
-  setenv("LD_LIBRARY_PATH", folder.path().c_str(), 1);
+  auto const* const before = std::getenv("LD_LIBRARY_PATH");
+  std::string const restored = before != nullptr ? before : "";
+  setenv("LD_LIBRARY_PATH", (folder.path().string() + ":" + restored).c_str(), 1);
   EXPECT_THAT(output_of(judge), AllOf(HasSubstr(note), HasSubstr("0 warn, 0 fail")));
-  unsetenv("LD_LIBRARY_PATH");
+  setenv("LD_LIBRARY_PATH", restored.c_str(), 1);
 }
 
 }  // namespace

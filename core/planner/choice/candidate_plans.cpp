@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <iterator>
 #include <optional>
 #include <span>
 
@@ -63,21 +62,13 @@ std::vector<PeerPair> peers_of(Packing const& packing, Sites const& sites, Machi
   return pairs;
 }
 
-bool uses_peer_access(Plan const& plan) {
-  return std::any_of(plan.steps.begin(), plan.steps.end(),
-                     [](Step const& step) { return step.way.mechanism == Mechanism::PcieP2p; });
-}
-
-// All pairs of participants of the first one's node.
-std::vector<PeerPair> pairs_of_first_node(Machine const& machine, Collective const& collective) {
+// The pairs that the steps send between by peer access over PCIe.
+std::vector<PeerPair> peers_of(Plan const& plan, Machine const& machine) {
   std::vector<PeerPair> pairs;
-  auto const host = machine.host_of(collective.among.front());
-  std::vector<Place> there;
-  std::copy_if(collective.among.begin(), collective.among.end(), std::back_inserter(there),
-               [&](Place const& place) { return machine.host_of(place) == host; });
-  for (auto const& from : there)
-    for (auto const& to : there)
-      if (auto const pair = gpus_between(machine, from, to)) pairs.push_back(*pair);
+  for (auto const& step : plan.steps) {
+    if (step.way.mechanism != Mechanism::PcieP2p) continue;
+    if (auto const pair = gpus_between(machine, step.from, step.to)) pairs.push_back(*pair);
+  }
   return pairs;
 }
 
@@ -138,8 +129,6 @@ bool CandidatePlans::add_folded() {
     for (auto const preference : kPreferences) ways.emplace_back(model_, collective_, places_, movers, preference);
   auto const algorithm = collective_.op == CollectiveOp::AllToAll ? Algorithm::Direct : Algorithm::Hierarchical;
   auto const schedules = symmetric_schedules(collective_, *grid);
-  bool const has_few_mappings =
-      need_more_mappings(model_.machine(), pairs_of_first_node(model_.machine(), collective_));
   for (std::size_t i = 0; i < schedules.size(); ++i) {
     report_progress({kPlanning, "schedules", i, schedules.size()});
     auto const& schedule = schedules[i];
@@ -147,8 +136,8 @@ bool CandidatePlans::add_folded() {
     auto contest = contest_below(kNoLimit);
     for_each_worthwhile(ways, [&](WayCache& of) {
       auto plan = folded_plan(model_, collective_, algorithm, schedule, units, of);
-      // Which peers are mapped is no matter of classes.
-      if (!has_few_mappings || !uses_peer_access(plan)) enter(contest, std::move(plan));
+      // A step stands for all pairs of a class, of which some would have to go without peer access.
+      if (!exceed_peer_limit(model_.machine(), peers_of(plan, model_.machine()))) enter(contest, std::move(plan));
     });
     keep_best(std::move(contest));
   }
@@ -240,7 +229,10 @@ void CandidatePlans::add_trees_over(Sites const& sites, Seconds time_limit) {
     PackingStyle const style{
         by_kernels.between_gpus, by_kernels.through_host, {weights.begin(), weights.end()}, time_limit};
     for (auto& packing : packed_trees(collective_, sites, model_, style)) {
-      if (need_more_mappings(model_.machine(), peers_of(packing, sites, model_.machine()))) continue;
+      if (exceed_peer_limit(model_.machine(), peers_of(packing, sites, model_.machine()))) {
+        exceeded_peer_limit_ = true;
+        continue;
+      }
       layout.packing = std::move(packing);
       ways_.front().set_legs(layout.packing->legs);
       for (auto const pieces : kCollectiveLimits.packing_pieces) {

@@ -37,6 +37,8 @@ class CandidatePlans {
   void add_planned_as_set(Effort effort);
 
   [[nodiscard]] bool empty() const { return candidates_.empty(); }
+  // Whether trees were left out because GPUs would map more PCIe peers than they may.
+  [[nodiscard]] bool exceeded_peer_limit() const { return exceeded_peer_limit_; }
   // The shortest first.
   std::vector<Candidate> take() &&;
 
@@ -70,6 +72,7 @@ class CandidatePlans {
   std::vector<Place> places_;  // participants, then their nearest host memories
   std::vector<WayCache> ways_;
   std::vector<Candidate> candidates_;
+  bool exceeded_peer_limit_ = false;
 };
 
 }  // namespace lanewise

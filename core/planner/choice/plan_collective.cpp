@@ -97,9 +97,13 @@ std::vector<CandidatePlans::Candidate> candidates_of(Model const& model, Collect
     plans.add_packed_trees();
   if (is_auto ? plans.is_worth_a_set() : collective.algorithm == Algorithm::TransferSet)
     plans.add_planned_as_set(effort);
+  bool const exceeded_peer_limit = plans.exceeded_peer_limit();
   auto candidates = std::move(plans).take();
   if (candidates.empty() && collective.algorithm == Algorithm::PackedTrees && !linear_solver())
     throw PlanError("packed_trees needs a linear solver, which this build has not (package coinor-libclp-dev)");
+  if (candidates.empty() && exceeded_peer_limit)
+    throw PlanError(fmt::format("{} among these {} needs more PCIe peers than a GPU maps (P2P-PEER-LIMIT)",
+                                to_string(collective.algorithm), collective.among.size()));
   if (candidates.empty())
     throw PlanError(fmt::format("{} does not do {} among these {}", to_string(collective.algorithm),
                                 to_string(collective.op), collective.among.size()));

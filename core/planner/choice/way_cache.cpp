@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "core/planner/direct_ways.hpp"
@@ -33,15 +34,13 @@ void WayCache::set_legs(std::vector<Leg> const& legs) {
 
 void WayCache::map_peers(std::vector<TransferSchedule::Transfer> const& transfers) {
   mappings_.reset();
-  std::vector<PeerPair> pairs;
-  for (auto const& transfer : transfers)
-    if (auto const pair = pair_of(transfer)) pairs.push_back(*pair);
-  if (!need_more_mappings(model_.machine(), pairs)) return;
+  if (!has_few_mappings_) return;
+  std::set<PeerPair> known;
   std::vector<PeerPair> wanted;
   for (auto const& transfer : transfers)
     if (auto const pair = pair_of(transfer); pair && way_of(transfer).way.mechanism == Mechanism::PcieP2p)
-      wanted.push_back(*pair);
-  mappings_.emplace(model_.machine()).add(wanted);
+      if (known.insert(*pair).second) wanted.push_back(*pair);
+  if (exceed_peer_limit(model_.machine(), wanted)) mappings_.emplace(model_.machine()).add(wanted);
 }
 
 MappedPeers WayCache::peers_of(TransferSchedule::Transfer const& transfer) const {
@@ -50,7 +49,7 @@ MappedPeers WayCache::peers_of(TransferSchedule::Transfer const& transfer) const
 }
 
 std::size_t WayCache::KindHash::operator()(Kind const& kind) const {
-  auto const flags = (kind.reduces ? 1U : 0U) + (kind.through_host ? 2U : 0U) + (kind.is_mapped ? 4U : 0U);
+  auto const flags = (kind.reduces ? 1U : 0U) + (kind.through_host ? 2U : 0U) + (kind.may_map ? 4U : 0U);
   return std::hash<PairClass>{}(kind.pair) ^ (std::hash<std::int64_t>{}(kind.bytes) * 8 + flags);
 }
 
@@ -61,8 +60,8 @@ WayCache::Entry WayCache::way_of(TransferSchedule::Transfer const& transfer) {
   auto const& to = places_[transfer.to];
   bool const through_host = std::max(transfer.from, transfer.to) >= collective_.among.size();
   auto const peers = peers_of(transfer);
-  bool const is_mapped = peers.source == 0 && peers.target == 0;
-  Kind const kind{classes.of(from, to), transfer.bytes.value(), transfer.reduces, through_host, is_mapped};
+  bool const may_map = peers.source == 0 && peers.target == 0;
+  Kind const kind{classes.of(from, to), transfer.bytes.value(), transfer.reduces, through_host, may_map};
   auto const [known, is_new] = found_.try_emplace(kind);
   auto& found = known->second;
   if (is_new) found = choose(transfer, through_host, peers);
@@ -70,7 +69,7 @@ WayCache::Entry WayCache::way_of(TransferSchedule::Transfer const& transfer) {
     if (auto const way = classes.moved(found.entry.way, found.at, classes.nodes_of(from, to)))
       return {*way, found.entry.op};
   auto const [own, is_first] =
-      of_pairs_.try_emplace({transfer.from, transfer.to, transfer.bytes.value(), transfer.reduces, is_mapped});
+      of_pairs_.try_emplace({transfer.from, transfer.to, transfer.bytes.value(), transfer.reduces, may_map});
   if (is_first) own->second = choose(transfer, through_host, peers).entry;
   return own->second;
 }

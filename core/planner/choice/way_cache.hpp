@@ -45,7 +45,8 @@ class WayCache {
         collective_(collective),
         places_(places),
         movers_(movers),
-        preference_(preference) {}
+        preference_(preference),
+        has_few_mappings_(may_exceed_peer_limit(model.machine(), collective.among)) {}
 
   // Decides which of the GPUs of these transfers map one another, where there are not mappings for all: the nearest.
   // The others then have other ways than peer access.
@@ -64,7 +65,7 @@ class WayCache {
     std::int64_t bytes = 0;
     bool reduces = false;
     bool through_host = false;
-    bool is_mapped = true;  // false: the two have no mapping for peer access
+    bool may_map = true;  // false: other peers take the mappings of the two
     friend bool operator==(Kind const&, Kind const&) = default;
   };
   struct KindHash {
@@ -80,7 +81,7 @@ class WayCache {
   [[nodiscard]] std::optional<PeerPair> pair_of(TransferSchedule::Transfer const& transfer) const {
     return gpus_between(model_.machine(), places_[transfer.from], places_[transfer.to]);
   }
-  // How many other peers the GPUs of a transfer map, if they do not map one another.
+  // What the GPUs of a transfer map that do not map one another; else nothing.
   [[nodiscard]] MappedPeers peers_of(TransferSchedule::Transfer const& transfer) const;
   Found choose(TransferSchedule::Transfer const& transfer, bool through_host, MappedPeers peers);
   struct Considered {
@@ -98,9 +99,10 @@ class WayCache {
   WayPreference preference_;
   bool passed_over_direct_ = false;
   std::vector<Entry> legs_;
-  std::optional<PeerMappings> mappings_;  // absent where there are enough for all
+  bool has_few_mappings_;                 // whether GPUs of a host may not map all others of the participants
+  std::optional<PeerMappings> mappings_;  // of the schedule; absent where there are enough for all
   std::unordered_map<Kind, Found, KindHash> found_;
-  // By source, destination, bytes, whether they are reduced, and whether the two are mapped.
+  // By source, destination, bytes, whether they are reduced, and whether the two may map one another.
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::int64_t, bool, bool>, Entry> of_pairs_;
 };
 

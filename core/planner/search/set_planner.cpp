@@ -32,13 +32,27 @@ TimedPlan search(Plan const& base, Model const& model, Aim aim, Seconds wanted =
   return {std::move(plan), makespan};
 }
 
+// Where GPUs map only some peers, those of the other plan may be others: their ways by peer access are refused as well.
+void refuse_other_peers(std::vector<Candidate>& candidates, std::vector<Candidate> const& of_plan) {
+  auto const refused = std::find_if(of_plan.begin(), of_plan.end(), [](Candidate const& candidate) {
+    return candidate.way.mechanism == Mechanism::PcieP2p && candidate.refused_by == "P2P-PEER-LIMIT";
+  });
+  if (refused == of_plan.end()) return;
+  for (auto& candidate : candidates) {
+    if (candidate.way.mechanism != Mechanism::PcieP2p || !candidate.refused_by.empty()) continue;
+    candidate.refused_by = refused->refused_by;
+    candidate.reason = refused->reason;
+  }
+}
+
 // The ways of copy engines and those of kernels are candidates, and the best one of kernels is chosen.
 Plan with_ways_of_both(Plan const& by_engines, Plan const& by_kernels) {
   auto both = by_kernels;
   for (std::size_t i = 0; i < both.decisions.size(); ++i) {
     auto& decision = both.decisions[i];
-    auto const& engines = by_engines.decisions[i].candidates;
+    auto engines = by_engines.decisions[i].candidates;
     if (decision.candidates.front().op == engines.front().op) continue;
+    refuse_other_peers(engines, decision.candidates);
     decision.chosen += engines.size();
     decision.candidates.insert(decision.candidates.begin(), engines.begin(), engines.end());
   }

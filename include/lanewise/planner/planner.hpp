@@ -71,7 +71,7 @@ class Planner {
   [[nodiscard]] Candidate describe(Request const& request, EvaluatedWay const& evaluated) const;
 
  private:
-  [[nodiscard]] PeerMappings peer_mappings(std::vector<Request> const& requests) const;
+  [[nodiscard]] std::optional<PeerMappings> peer_mappings(std::vector<Request> const& requests) const;
 
   Model const& model_;
   std::string fingerprint_;  // of the machine: covers every figure of it, so it is made once for all plans
