@@ -143,9 +143,9 @@ END
   row "56 transfers planned as a set, \`--effort quick\`: NVSwitch" 2000 plan_set_quickly_nvlink
   row "56 transfers planned as a set, \`--effort quick\`: PCIe" 2000 plan_set_quickly_pcie
   row "56 transfers planned as a set, \`--effort quick\`: NVLink mesh" 2000 plan_set_quickly_mesh
-  row "56 transfers planned as a set: NVSwitch" 20000 plan_set_nvlink
-  row "56 transfers planned as a set: PCIe" 20000 plan_set_pcie
-  row "56 transfers planned as a set: NVLink mesh" 300000 plan_set_mesh
+  row "56 transfers planned as a set: NVSwitch" 2000 plan_set_nvlink
+  row "56 transfers planned as a set: PCIe" 2000 plan_set_pcie
+  row "56 transfers planned as a set: NVLink mesh" 2000 plan_set_mesh
   row "estimate 250 transfers of random sizes at once" - estimate_250_flows
   row "estimate 2,000" - estimate_2000_flows
   row "estimate 10,000" 5000000 estimate_10000_flows

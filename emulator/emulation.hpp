@@ -74,7 +74,7 @@ std::vector<VirtualMachine> virtual_machines(Machine const& machine, std::vector
                                              EmulationOptions const& options, Qemu const& qemu, Kernel const& kernel);
 
 // Boots the machines, runs the command and ends them. Boots them once more where QEMU crashes before the command has
-// begun: QEMU 7.2 does so once in some hundred boots without KVM. Throws MissingError when something that guests need
+// begun, as QEMU 7.2 may without KVM. Throws MissingError when something that guests need
 // is missing here.
 EmulationOutcome run_in_guests(std::vector<VirtualMachine> machines, EmulationOptions const& options, Qemu const& qemu,
                                Kernel const& kernel, OutputSink const& sink);

@@ -52,17 +52,7 @@ std::map<std::string, double> const kPromised = {{"rtx6000pro-x8-genoa all-to-al
                                                  {"rtx6000pro-x16-3root all-to-all", 0.14},
                                                  {"rtx6000pro-x16-4root all-to-all", 0.13},
                                                  {"rtx6000pro-x16-turin all-to-all", 0.05},
-                                                 {"dgx-1-p100 far shift", 0.06},
-                                                 {"gaudi-3-x8 shift", 0.26},
-                                                 {"gaudi-3-x8 far shift", 0.26},
-                                                 {"gaudi-3-x8 permutation", 0.32},
-                                                 {"mi300x-x8-rails permutation", 0.28},
-                                                 {"mi300x-x8-thor2 shift", 0.21},
-                                                 {"mi300x-x8-thor2 permutation", 0.31},
-                                                 {"mi325x-x8 shift", 0.21},
-                                                 {"mi325x-x8 permutation", 0.31},
-                                                 {"mi355x-x8 permutation", 0.24},
-                                                 {"mi355x-x8-cx7 permutation", 0.24}};
+                                                 {"dgx-1-p100 far shift", 0.06}};
 
 void expect_small_gaps(nlohmann::json const& sets) {
   std::size_t met = 0;
@@ -88,7 +78,7 @@ double quantile_of_gaps(nlohmann::json const& sets, double share) {
 void expect_small_gaps_together(nlohmann::json const& sets) {
   EXPECT_GE(sets.size(), 260U);
   EXPECT_LE(quantile_of_gaps(sets, 0.5), 0.05);
-  EXPECT_LE(quantile_of_gaps(sets, 0.9), 0.145);
+  EXPECT_LE(quantile_of_gaps(sets, 0.9), 0.13);
 }
 
 void expect_no_better_simple_algorithm(nlohmann::json const& sets) {
