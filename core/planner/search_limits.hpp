@@ -22,19 +22,20 @@ struct SearchLimits {
   Seconds min_seconds_by_both_movers{6e-6};
   // The search ends this close to the lower bound.
   double close_enough_gap = 0.02;
-  // Local search is repeated from its own result while the gap to the lower bound is larger than this.
+  // Local search is repeated from its own result while the gap to the lower bound is larger than this. Sets that are
+  // not small but can have schedules are then searched locally instead of for orders, which gain less.
   double large_gap = 0.15;
   // An undivided transfer replaces a divided one if the plan gets slower by no more than this.
   double simplify_tolerance = 0.003;
 
   // ---- Sizes of sets, in transfers. Costly drafts are skipped for larger ones: every evaluation takes long there.
-  // Up to this size all costly steps are taken. Schedules of such a set take milliseconds, those of 56 transfers some
-  // tenths of a second.
+  // Up to this size all costly steps are taken: every admission policy, local search, and schedules above a smaller
+  // gap. Schedules of such a set take milliseconds, those of 56 transfers some tenths of a second.
   std::size_t small_set = 16;
   // Up to this size a schedule is made where there is room for a better plan.
   std::size_t max_scheduled_set = 64;
-  // Up to this size shares are divided into pieces, improved by local search, and simplified; and exchanges of so many
-  // blocks are planned as a set.
+  // Up to this size shares are divided into pieces, orders are searched, and divisions simplified; and exchanges of so
+  // many blocks are planned as a set.
   std::size_t max_searched_set = 300;
   // Up to this size bytes are moved between the pieces of a transfer until these end together.
   std::size_t max_equalised_set = 8;
@@ -48,8 +49,16 @@ struct SearchLimits {
   double min_share = 0.02;
   // A piece flows at least this many times as long as it takes to start.
   double min_flow_to_latency_ratio = 10;
-  // The best divisions of the bytes are tried with smaller pieces too: this many.
+  // The best divisions of the bytes are tried with smaller pieces too: this many of a small set in 2 and 4 pieces, and
+  // of a larger one in 2.
   std::size_t max_divisions_in_pieces = 3;
+  std::size_t max_divisions_in_halves = 2;
+
+  // ---- Orders, of sets that are not small (order_search.hpp). On the bundled machines 12 orders gained nothing in the
+  // mean over 6.
+  std::size_t max_drafts_in_orders = 4;  // the best of those tried so far
+  int orders_of_draft = 6;               // in the first round, in the next one twice as many
+  int pairs_exchanged = 4;               // of transfers, from one order to the next
 
   // ---- Load balancing (load_balance.hpp). The marginal cost of a byte on a resource is
   // (time of the resource / longest time of all)^(2^k), for these k one after another: powers 8, 16, 32, 64. The higher
@@ -72,9 +81,10 @@ struct SearchLimits {
   // One move in this many changes the admission policy instead of a share.
   unsigned policy_change_period = 16;
 
-  // ---- When a schedule is made: the gap to the lower bound is at least this.
+  // ---- When a schedule is made: the gap to the lower bound is at least this. Orders of larger sets are searched until
+  // it is smaller.
   double min_gap_to_schedule_small_set = 0.04;
-  double min_gap_to_schedule_large_set = 0.1;
+  double min_gap_to_schedule_large_set = 0.07;
   // What a schedule gains at most: up to 13 % on the bundled machines.
   double max_schedule_gain = 0.15;
 

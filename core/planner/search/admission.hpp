@@ -21,9 +21,10 @@ inline constexpr AdmissionPolicy kAdmissionPolicies[] = {
     {kSearchLimits.two_or_three, Priority::BottleneckFirst},
     {kSearchLimits.engines_only, Priority::BottleneckFirst}};
 
-// With Effort::Quick. For balanced shares of large sets the last two did best; only they are tried there.
-inline constexpr AdmissionPolicy kQuickAdmissionPolicies[] = {{0, Priority::StepOrder},
-                                                              {kSearchLimits.one_each_way, Priority::StepOrder},
-                                                              {kSearchLimits.two_or_three, Priority::BottleneckFirst}};
+// Of sets that are not small, and with Effort::Quick. For balanced shares of large sets the last two did best; only
+// they are tried there with Effort::Quick.
+inline constexpr AdmissionPolicy kFewAdmissionPolicies[] = {{0, Priority::StepOrder},
+                                                            {kSearchLimits.one_each_way, Priority::StepOrder},
+                                                            {kSearchLimits.two_or_three, Priority::BottleneckFirst}};
 
 }  // namespace lanewise

@@ -7,6 +7,7 @@
 #include "core/planner/bounds/best_division.hpp"
 #include "core/planner/schedules/scheduled_trials.hpp"
 #include "core/planner/search/local_search.hpp"
+#include "core/planner/search/order_search.hpp"
 #include "core/planner/search_limits.hpp"
 #include "core/planner/sets/load_balance.hpp"
 #include "lanewise/planner/bounds/lower_bound.hpp"
@@ -48,15 +49,23 @@ bool equalise_finish_times(TransferSet const& set, Model const& model, Draft& dr
   return moves;
 }
 
+// Of divisions or drafts, those of the lowest values.
+template <class Tried>
+void keep_best(std::vector<Tried>& tried, std::size_t count) {
+  std::stable_sort(tried.begin(), tried.end(), [](Tried const& a, Tried const& b) { return a.value < b.value; });
+  tried.resize(std::min(tried.size(), count));
+}
+
 }  // namespace
 
 RatedDraft DraftSearch::run(double default_value, double wanted) {
   best_.value = default_value;
+  wanted_ = wanted;
   if (aim_.effort == Effort::Quick) {
     search_quickly();
     return std::move(best_);
   }
-  search(wanted);
+  search();
   auto const scheduled =
       best_.value <= wanted * (1 + kSearchLimits.max_schedule_gain) ? search_schedules() : RatedDraft{};
   simplify(default_value);
@@ -69,57 +78,89 @@ bool DraftSearch::is_improvement(double value) const {
 }
 bool DraftSearch::is_close_enough() const { return best_.value <= lower_bound_ * (1 + kSearchLimits.close_enough_gap); }
 // Whether the best draft is known to be further from the lower bound than this.
-bool DraftSearch::has_gap(double gap) const { return lower_bound_ > 0 && best_.value > lower_bound_ * (1 + gap); }
+bool DraftSearch::has_gap(double gap) const { return is_bounded() && best_.value > lower_bound_ * (1 + gap); }
 
 void DraftSearch::search_quickly() {
   auto const balanced = balanced_shares();
-  if (count() > kSearchLimits.small_set) {
-    try_shares(balanced, 1, std::span(kQuickAdmissionPolicies).last(2));
+  if (!is_small()) {
+    try_shares(balanced, 1, std::span(kFewAdmissionPolicies).last(2));
     return;
   }
   for (auto const& shares : {default_shares(set_), balanced, undivided(balanced)})
-    try_shares(shares, 1, kQuickAdmissionPolicies);
+    try_shares(shares, 1, kFewAdmissionPolicies);
 }
 
-void DraftSearch::search(double wanted) {
+void DraftSearch::search() {
   auto const optimal = optimal_shares();
-  if (lower_bound_ > wanted) return;
-  auto const defaults = default_shares(set_);
-  best_.draft.shares = defaults;
-  std::vector<std::pair<double, std::vector<Shares>>> tried;
-  auto const try_once = [&](std::vector<Shares> shares) {
-    for (auto const& [value, other] : tried)
-      if (other == shares) return;
-    auto const value = try_shares(shares, 1);
-    tried.emplace_back(value, std::move(shares));
-  };
-  try_once(defaults);
+  if (lower_bound_ > wanted_) return;
+  best_.draft.shares = default_shares(set_);
+  bool const has_orders = !is_small() && count() <= kSearchLimits.max_searched_set;
+  if (has_orders && aim_.objective != Objective::Slowdown)
+    search_divisions_and_orders(optimal);
+  else
+    search_divisions(optimal);
+}
+
+void DraftSearch::search_divisions(std::vector<std::vector<Shares>> const& optimal) {
+  std::vector<TriedShares> tried;
+  try_once(tried, default_shares(set_), kAdmissionPolicies);
   auto const balanced = balanced_shares();
-  try_once(undivided(balanced));
-  try_once(balanced);
+  try_once(tried, undivided(balanced), kAdmissionPolicies);
+  try_once(tried, balanced, kAdmissionPolicies);
   if (aim_.objective == Objective::Slowdown || is_close_enough()) return;
   for (auto const& shares : optimal) {
-    try_once(shares);
-    try_once(undivided(shares));
+    try_once(tried, shares, kAdmissionPolicies);
+    try_once(tried, undivided(shares), kAdmissionPolicies);
   }
   if (count() > kSearchLimits.max_searched_set || is_close_enough()) return;
-  std::stable_sort(tried.begin(), tried.end(), [](auto const& a, auto const& b) { return a.first < b.first; });
-  tried.resize(std::min(tried.size(), kSearchLimits.max_divisions_in_pieces));
+  keep_best(tried, kSearchLimits.max_divisions_in_pieces);
   for (std::size_t const pieces_per_share : {2, 4})
     for (auto const& [value, shares] : tried) try_shares(shares, pieces_per_share);
   search_locally();
+}
+
+// Of sets that are not small.
+void DraftSearch::search_divisions_and_orders(std::vector<std::vector<Shares>> const& optimal) {
+  std::vector<TriedShares> tried;
+  try_once(tried, default_shares(set_), kFewAdmissionPolicies);
+  if (optimal.empty()) try_once(tried, balanced_shares(), kFewAdmissionPolicies);
+  for (auto const& shares : optimal) try_once(tried, shares, kFewAdmissionPolicies);
+  keep_best(tried, kSearchLimits.max_divisions_in_halves);
+  for (auto const& [value, shares] : tried) try_shares(shares, 2, kFewAdmissionPolicies);
+  if (is_close_enough()) return;
+  bool const only_a_schedule_helps = count() <= kSearchLimits.max_scheduled_set && has_gap(kSearchLimits.large_gap);
+  if (only_a_schedule_helps) return search_locally(1);
+  auto const good_enough = std::min(wanted_, lower_bound_ * (1 + kSearchLimits.min_gap_to_schedule_large_set));
+  auto found = search_orders(best_tried(kSearchLimits.max_drafts_in_orders), set_, rating_, good_enough);
+  if (is_improvement(found.value)) best_ = std::move(found);
+}
+
+// Tries shares unless they are among those tried.
+void DraftSearch::try_once(std::vector<TriedShares>& tried, std::vector<Shares> shares,
+                           std::span<AdmissionPolicy const> policies) {
+  for (auto const& [value, other] : tried)
+    if (other == shares) return;
+  auto const value = try_shares(shares, 1, policies);
+  tried.push_back({value, std::move(shares)});
+}
+
+std::vector<TriedDraft> DraftSearch::best_tried(std::size_t count) const {
+  auto tried = tried_;
+  keep_best(tried, count);
+  return tried;
 }
 
 // Evaluates schedules where there is room for a better plan. Returns the best plan that keeps to a schedule. Of small
 // sets, drafts with the shares of schedules, which need not keep to one, replace the best draft where they are clearly
 // better: by up to 5 %; of the larger bundled sets none was.
 RatedDraft DraftSearch::search_schedules() {
-  auto const gap = count() <= kSearchLimits.small_set ? kSearchLimits.min_gap_to_schedule_small_set
-                                                      : kSearchLimits.min_gap_to_schedule_large_set;
-  if (count() > kSearchLimits.max_scheduled_set || !has_gap(gap)) return {};
+  auto const gap =
+      is_small() ? kSearchLimits.min_gap_to_schedule_small_set : kSearchLimits.min_gap_to_schedule_large_set;
+  bool const has_room = has_gap(gap) || (best_.value > wanted_ && lower_bound_ <= wanted_);
+  if (count() > kSearchLimits.max_scheduled_set || !is_bounded() || !has_room) return {};
   if (std::find(set_.is_indivisible.begin(), set_.is_indivisible.end(), true) != set_.is_indivisible.end()) return {};
   auto [scheduled, divisions] = evaluate_schedules(set_, model_, {Seconds(best_.value), best_.evaluation});
-  if (count() <= kSearchLimits.small_set) try_divisions(divisions);
+  if (is_small()) try_divisions(divisions);
   if (!scheduled) return {};
   auto const value = value_of(*scheduled);
   return {{}, std::move(*scheduled), value};
@@ -142,7 +183,9 @@ void DraftSearch::simplify(double default_value) {
     auto const& shares = best_.draft.shares[i];
     if (std::count_if(shares.begin(), shares.end(), [](double bytes) { return bytes > 0; }) < 2) continue;
     auto const largest = static_cast<std::size_t>(std::max_element(shares.begin(), shares.end()) - shares.begin());
-    for (auto const only : {set_.default_option[i], largest}) {
+    std::vector<std::size_t> options{set_.default_option[i]};
+    if (largest != options.front()) options.push_back(largest);
+    for (auto const only : options) {
       auto draft = best_.draft;
       std::fill(draft.shares[i].begin(), draft.shares[i].end(), 0.0);
       draft.shares[i][only] = static_cast<double>(set_.transfers[i].bytes.value());
@@ -180,6 +223,7 @@ double DraftSearch::try_draft(Draft draft) {
     best = value;
     auto next = draft;
     moves = round < rounds && equalise_finish_times(set_, model_, next, evaluation);
+    if (!is_small()) tried_.push_back({value, draft});
     if (is_improvement(value)) best_ = {std::move(draft), std::move(evaluation), value};
     draft = std::move(next);
   }

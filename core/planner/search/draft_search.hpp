@@ -6,13 +6,15 @@
 
 #include "core/planner/search/admission.hpp"
 #include "core/planner/search/rated_draft.hpp"
+#include "core/planner/search_limits.hpp"
 #include "lanewise/planner/aim.hpp"
 
 namespace lanewise {
 
-// Iterated local search (Lourenço, Martin and Stützle, 2003) over how bytes are divided, from several starts: default
-// options, balanced loads, the divisions of the lower bound's linear program, and schedules. Cheap starts come first;
-// the search ends when the best draft is close to the lower bound.
+// Tries several divisions of the bytes: default options, balanced loads, and those of the lower bound's linear program.
+// From the best on, small sets are searched by iterated local search (Lourenço, Martin and Stützle, 2003) over how
+// bytes are divided, larger ones over the order in which transfers begin. Then schedules are tried. Cheap steps come
+// first; the search ends when the best draft is close to the lower bound.
 class DraftSearch {
  public:
   // `set` and `model` must outlive it.
@@ -30,8 +32,17 @@ class DraftSearch {
   RatedDraft run(double default_value, double wanted = std::numeric_limits<double>::infinity());
 
  private:
+  struct TriedShares {
+    double value = 0;  // the best one with any policy
+    std::vector<Shares> shares;
+  };
+
   void search_quickly();
-  void search(double wanted);
+  void search();
+  void search_divisions(std::vector<std::vector<Shares>> const& optimal);
+  void search_divisions_and_orders(std::vector<std::vector<Shares>> const& optimal);
+  void try_once(std::vector<TriedShares>& tried, std::vector<Shares> shares, std::span<AdmissionPolicy const> policies);
+  [[nodiscard]] std::vector<TriedDraft> best_tried(std::size_t count) const;
   RatedDraft search_schedules();
   void try_divisions(std::vector<std::vector<Shares>> const& divisions);
   void simplify(double default_value);
@@ -43,6 +54,9 @@ class DraftSearch {
   [[nodiscard]] std::vector<Shares> balanced_shares() const;
   std::vector<std::vector<Shares>> optimal_shares();
   [[nodiscard]] std::size_t count() const { return set_.transfers.size(); }
+  [[nodiscard]] bool is_small() const { return count() <= kSearchLimits.small_set; }
+  // Only transfers that may all begin at once have a bound; only they can have schedules.
+  [[nodiscard]] bool is_bounded() const { return lower_bound_ > 0; }
   [[nodiscard]] bool is_close_enough() const;
   [[nodiscard]] bool has_gap(double gap) const;
   [[nodiscard]] bool is_improvement(double value) const;
@@ -51,8 +65,10 @@ class DraftSearch {
   Model const& model_;
   Aim aim_;
   Rating rating_;
+  double wanted_ = std::numeric_limits<double>::infinity();
   double lower_bound_ = 0;  // seconds; 0: unknown
   RatedDraft best_;
+  std::vector<TriedDraft> tried_;  // of a set that is not small
 };
 
 }  // namespace lanewise

@@ -14,6 +14,12 @@ struct RatedDraft {
   double value = std::numeric_limits<double>::infinity();  // seconds of makespan, or the worst slowdown
 };
 
+// A draft of which only the value was kept.
+struct TriedDraft {
+  double value = std::numeric_limits<double>::infinity();
+  Draft draft;
+};
+
 // Rates evaluations of one set by an objective.
 class Rating {
  public:

@@ -96,7 +96,7 @@ class DraftEvaluator {
       for (; end < pieces_.size() && set_.depth[pieces_[end].transfer] == set_.depth[pieces_[begin].transfer]; ++end) {
         auto const& option = set_.transfers[pieces_[end].transfer].options[pieces_[end].option];
         ready.push_back({&option.demand, option.rate, static_cast<double>(pieces_[end].bytes.value()),
-                         set_.tie_break[pieces_[end].transfer]});
+                         tie_break_of(pieces_[end].transfer)});
       }
       auto order = start_order(ready, model_);
       if (draft_.shortest_first)
@@ -107,6 +107,9 @@ class DraftEvaluator {
       begin = end;
     }
     pieces_ = std::move(result);
+  }
+  [[nodiscard]] std::size_t tie_break_of(std::size_t i) const {
+    return draft_.tie_break.empty() ? set_.tie_break[i] : draft_.tie_break[i];
   }
   [[nodiscard]] Seconds time_alone(std::size_t i) const {
     auto const& transfer = set_.transfers[i];

@@ -20,6 +20,7 @@ struct Draft {
   Priority priority = Priority::StepOrder;  // of steps that wait for admission
   std::size_t pieces_per_share = 1;         // at most; see SearchLimits::min_flow_to_latency_ratio
   bool shortest_first = false;              // start order: shortest transfer first, instead of least contention
+  std::vector<std::size_t> tie_break{};     // of each transfer, as TransferSet's; empty: that of the set
 };
 
 // The steps of a draft, and their estimated times.
