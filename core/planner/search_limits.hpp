@@ -85,7 +85,7 @@ struct SearchLimits {
   // it is smaller.
   double min_gap_to_schedule_small_set = 0.04;
   double min_gap_to_schedule_large_set = 0.07;
-  // What a schedule gains at most: up to 13 % on the bundled machines.
+  // A schedule is not expected to gain more than this.
   double max_schedule_gain = 0.15;
 
   // ---- Admission control: a step starts only if every resource on its route then stays at or below this utilisation.
@@ -103,7 +103,7 @@ struct SearchLimits {
   // predicted 11 % faster was 2 % slower on one host and 12 % on another; an all_gather of 256 MiB predicted 4 % faster
   // was 20 % slower.
   double min_host_path_gain = 1.0 / 8;
-  // The same for one transfer, and for up to `small_set` transfers that all go by NVLink. The latter are planned with
+  // The same for one transfer, and for up to `small_set` transfers that may all go by NVLink. These are planned with
   // PCIe links as slow as on the slowest machine of ten: a transfer that gets less than planned would end last.
   double min_host_path_gain_if_predictable = 0.04;
   // And by this much besides: staged parts end some microseconds later than predicted, whatever their size. Exchanges

@@ -16,23 +16,6 @@ bool has_several_movers(Decision const& decision) {
 
 }  // namespace
 
-// The time that is left when b / rate is subtracted, at its minimum over all pieces b: the first chunk of a pipeline is
-// no larger than the piece, and a piece of one chunk has no gaps. The time is linear between the three sizes looked at:
-// one byte, one chunk, and all bytes.
-Seconds min_latency(Model const& model, OpenTransfer const& transfer, TransferOption const& option) {
-  auto least = option.demand.latency();
-  auto const cap_of_all = option.demand.cap;
-  auto const chunk = option.demand.chunk > Bytes(0) ? option.demand.chunk : transfer.bytes;
-  for (auto const piece : {Bytes(1), std::min(chunk, transfer.bytes)}) {
-    auto const demand = model.lower(transfer.from, transfer.to, piece, option.op, option.way);
-    auto time = demand.latency();
-    if (demand.cap < kUnlimited) time += piece / demand.cap;
-    if (cap_of_all < kUnlimited) time = time - piece / cap_of_all;
-    least = std::min(least, time);
-  }
-  return std::max(least, Seconds(0));
-}
-
 Bytes chunk_of_piece(Model const& model, OpenTransfer const& transfer, TransferOption const& option, Bytes piece,
                      bool is_divided) {
   if (option.way.chunk == Bytes(0) || option.way.by_driver) return option.way.chunk;

@@ -34,9 +34,6 @@ TransferOption transfer_option_of(Model const& model, OpenTransfer const& transf
 Bytes chunk_of_piece(Model const& model, OpenTransfer const& transfer, TransferOption const& option, Bytes piece,
                      bool is_divided);
 
-// A latency such that no step that moves b bytes this way takes less than it + b / option.rate.
-Seconds min_latency(Model const& model, OpenTransfer const& transfer, TransferOption const& option);
-
 // The transfers of a plan, one for each decision, with every legal candidate of known cost. A transfer's own op is that
 // of its first candidate.
 std::vector<OpenTransfer> open_transfers(Plan const& plan, Model const& model);

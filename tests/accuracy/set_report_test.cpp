@@ -34,20 +34,18 @@ nlohmann::json sets_of_report() {
   return sets;
 }
 
-// The gap that is wanted of every set, and the smaller ones that schedules reach on some. Where each NVLink has an
-// engine of its own, pieces of a few transfers go by relays; the gaps between their chunks are not in the bound, nor
-// are those of copies through host memory, by which MI60 reach one another. The bound counts copy engines and kernels
-// side by side; a plan moves a set of more than 16 transfers by one or the other.
+// The gap that is wanted of every set, and the smaller ones that schedules reach on some. The bound counts copy engines
+// and kernels side by side; a plan moves a set of more than 16 transfers by one or the other.
 constexpr double kWanted = 0.2;
 std::map<std::string, double> const kPromised = {{"rtx6000pro-x8-genoa all-to-all", 0.04},
                                                  {"rtx6000pro-x8-bcm all-to-all", 0.055},
-                                                 {"hgx-h100-4gpu all-to-all", 0.12},
+                                                 {"hgx-h100-4gpu all-to-all", 0.08},
                                                  {"hgx-h100-4gpu shift", 0.16},
-                                                 {"hgx-h100-4gpu far shift", 0.175},
-                                                 {"hgx-h100-4gpu permutation", 0.23},
-                                                 {"gh200x4 shift", 0.225},
-                                                 {"gh200x4 far shift", 0.225},
-                                                 {"epyc-mi60-x8 all-to-all", 0.13},
+                                                 {"hgx-h100-4gpu far shift", 0.16},
+                                                 {"hgx-h100-4gpu permutation", 0.16},
+                                                 {"gh200x4 shift", 0.18},
+                                                 {"gh200x4 far shift", 0.18},
+                                                 {"epyc-mi60-x8 all-to-all", 0.1},
                                                  {"rtx6000pro-x16-2root all-to-all", 0.14},
                                                  {"rtx6000pro-x16-3root all-to-all", 0.14},
                                                  {"rtx6000pro-x16-4root all-to-all", 0.13},
@@ -78,7 +76,7 @@ double quantile_of_gaps(nlohmann::json const& sets, double share) {
 void expect_small_gaps_together(nlohmann::json const& sets) {
   EXPECT_GE(sets.size(), 260U);
   EXPECT_LE(quantile_of_gaps(sets, 0.5), 0.05);
-  EXPECT_LE(quantile_of_gaps(sets, 0.9), 0.13);
+  EXPECT_LE(quantile_of_gaps(sets, 0.9), 0.12);
 }
 
 void expect_no_better_simple_algorithm(nlohmann::json const& sets) {

@@ -26,6 +26,7 @@ void Lowering::pipeline(Seconds latency, std::optional<BytesPerSecond> first_leg
   if (!rate || !first_leg) return;
   auto const chunk = demand_.chunk;
   auto const first_chunk = std::min(chunk, bytes_);
+  demand_.pipeline = Pipeline{*rate, *first_leg, gap};
   if (bytes_ > chunk) path_.limit(chunk / (chunk / *rate + gap), Cap::ChunkOverhead);
   demand_.path += first_chunk / *first_leg;
 }

@@ -12,6 +12,7 @@
 #include "core/planner/bounds/transfer_program.hpp"
 #include "core/planner/bounds/transfer_units.hpp"
 #include "core/planner/schedules/configuration_program.hpp"
+#include "lanewise/estimate/estimate.hpp"
 
 namespace lanewise {
 namespace {
@@ -49,7 +50,7 @@ double bound_of_configurations(std::vector<OpenTransfer> const& transfers, Model
   return milliseconds(ConfigurationProgram(set, model).least());
 }
 
-LowerBound bound_of_stage(std::vector<OpenTransfer> const& transfers, Model const& model) {
+LowerBound bound_of_stage(std::vector<OpenTransfer> const& transfers, Model const& model, Seconds known) {
   Precedence precedence;
   if (all_may_begin(transfers)) {
     precedence.head.resize(transfers.size(), 0);
@@ -57,7 +58,7 @@ LowerBound bound_of_stage(std::vector<OpenTransfer> const& transfers, Model cons
   } else {
     precedence = precedence_of(transfers, times_alone(transfers, model));
   }
-  TransferProgram program(transfers, model, precedence.head, precedence.tail);
+  TransferProgram program(transfers, model, precedence.head, precedence.tail, known);
   auto const weights = program.weights();
   auto const time = program.bound_of(weights);
   LowerBound bound{Seconds(std::max(time, precedence.longest) * kMillisecond), program.parts(weights)};
@@ -78,25 +79,38 @@ LowerBound bound_of_stage(std::vector<OpenTransfer> const& transfers, Model cons
   return bound;
 }
 
+// What the plan itself takes.
+Seconds known_time(Plan const& plan, Model const& model) {
+  try {
+    return estimate(model, plan.steps, plan.folding).makespan;
+  } catch (PlanError const&) {  // a figure is unknown
+    return kUnknownTime;
+  }
+}
+
 }  // namespace
 
 void sort_largest_first(std::vector<LowerBound::Part>& parts) {
   std::stable_sort(parts.begin(), parts.end(), [](auto const& a, auto const& b) { return a.share > b.share; });
 }
 
-std::optional<LowerBound> lower_bound(std::vector<OpenTransfer> const& transfers, Model const& model) {
+std::optional<LowerBound> lower_bound(std::vector<OpenTransfer> const& transfers, Model const& model, Seconds known) {
   bool const open = std::all_of(transfers.begin(), transfers.end(), [](auto const& t) { return !t.options.empty(); });
   if (transfers.empty() || !open) return std::nullopt;
-  if (all_may_begin(transfers)) return bound_of_stage(transfers, model);
   LowerBound bound;
-  std::map<std::string, double> parts;
-  for (auto const& transfers_of_stage : divide_into_stages(transfers)) {
-    auto const stage = bound_of_stage(transfers_of_stage, model);
-    bound.makespan += stage.makespan;
-    for (auto const& part : stage.binding) parts[part.name] += part.share * stage.makespan.value();
+  if (all_may_begin(transfers)) {
+    bound = bound_of_stage(transfers, model, known);
+  } else {
+    std::map<std::string, double> parts;
+    for (auto const& transfers_of_stage : divide_into_stages(transfers)) {
+      auto const stage = bound_of_stage(transfers_of_stage, model, known);
+      bound.makespan += stage.makespan;
+      for (auto const& part : stage.binding) parts[part.name] += part.share * stage.makespan.value();
+    }
+    for (auto const& [name, time] : parts) bound.binding.push_back({name, time / bound.makespan.value()});
+    sort_largest_first(bound.binding);
   }
-  for (auto const& [name, time] : parts) bound.binding.push_back({name, time / bound.makespan.value()});
-  sort_largest_first(bound.binding);
+  bound.makespan = std::min(bound.makespan, known);
   return bound;
 }
 
@@ -107,7 +121,7 @@ std::optional<LowerBound> lower_bound(Plan const& plan, Model const& model) {
     return std::nullopt;
   if (plan.collective) return collective_bound(*plan.collective, model);
   if (is_job_set(plan)) return job_set_bound(plan, model);
-  return lower_bound(open_transfers_by_any_mover(plan, model), model);
+  return lower_bound(open_transfers_by_any_mover(plan, model), model, known_time(plan, model));
 }
 
 std::string binding_text(LowerBound const& bound) {

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "core/planner/bound_limits.hpp"
+#include "core/planner/bounds/piece_time.hpp"
 #include "core/planner/bounds/transfer_units.hpp"
 
 namespace lanewise {
@@ -17,14 +18,25 @@ std::optional<ResourceId> resource_that_binds(Cost const& cost, Demand const& de
   return resource != nullptr ? *resource : demand.cap_of;
 }
 
+// How long a megabyte holds an engine, in milliseconds. An engine is held from before the first byte. The larger a
+// piece the less of that falls to a megabyte; in a plan better than the known one, no piece takes longer than that.
+double least_time_of_megabyte(PieceTime const& time, BytesPerSecond rate, Bytes bytes, Seconds known) {
+  if (bytes == Bytes(0)) return 1 / program_rate(rate);
+  constexpr double kLeastPart = 1e-3;  // of the transfer: smaller pieces are counted as this
+  auto const all = static_cast<double>(bytes.value());
+  auto const piece = std::max(time.most_bytes_in(known), kLeastPart * all);
+  return milliseconds(time.of(piece)) * kMegabyte / piece;
+}
+
 }  // namespace
 
 TransferConstraints::TransferConstraints(std::vector<OpenTransfer> const& transfers, Model const& model,
-                                         std::vector<double> const& head, std::vector<double> const& tail)
+                                         std::vector<double> const& head, std::vector<double> const& tail,
+                                         Seconds known)
     : transfers_(transfers), model_(model), head_(head), tail_(tail) {
   of_resource_.assign(model.resources().count(), kNone);
   of_engine_.assign(model.resources().engine_count(), kNone);
-  for (std::size_t i = 0; i < transfers.size(); ++i) add_transfer(i);
+  for (std::size_t i = 0; i < transfers.size(); ++i) add_transfer(i, known);
 }
 
 double TransferConstraints::megabytes(std::size_t transfer) const {
@@ -57,10 +69,14 @@ std::size_t TransferConstraints::find_or_add(std::size_t& position, Constraint c
   return position;
 }
 
-void TransferConstraints::add_transfer(std::size_t i) {
+void TransferConstraints::add_transfer(std::size_t i, Seconds known) {
   auto const& transfer = transfers_[i];
+  std::vector<PieceTime> times;
   auto& latencies = min_latencies_.emplace_back();
-  for (auto const& option : transfer.options) latencies.push_back(milliseconds(min_latency(model_, transfer, option)));
+  for (auto const& option : transfer.options) {
+    times.emplace_back(model_, transfer, option);
+    latencies.push_back(milliseconds(times.back().latency()));
+  }
   auto const first = first_byte(i);
   for (std::size_t o = 0; o < transfer.options.size(); ++o) {
     auto const& option = transfer.options[o];
@@ -78,15 +94,16 @@ void TransferConstraints::add_transfer(std::size_t i) {
       ++slots[find_or_add(of_engine_[index(engine)],
                           {Constraint::Kind::Engine, index(engine), count, head_[i], tail_[i]})];
     }
-    for (auto const& [at, count] : slots) {
-      // An engine is held from before the first byte: a way that carries a share of the bytes pays at least that share
-      // of its latency.
-      auto const latency = latencies[o] * kMegabyte / static_cast<double>(transfer.bytes.value());
-      column.coefficients.emplace_back(
-          at, count * (1 / program_rate(option.rate) + (transfer.bytes > Bytes(0) ? latency : 0)));
-    }
+    auto const held = least_time_of_megabyte(times[o], option.rate, transfer.bytes, known);
+    for (auto const& [at, count] : slots) column.coefficients.emplace_back(at, count * held);
     std::size_t own = kNone;
-    find_or_add(own, {Constraint::Kind::Way, columns_.size(), program_rate(option.rate), first, tail_[i]});
+    Constraint way{Constraint::Kind::Way, columns_.size(), program_rate(option.rate), first, tail_[i]};
+    if (known < kUnknownTime) {
+      auto const throughput = times[o].throughput_up_to(known);
+      way.capacity = program_rate(throughput.rate);
+      way.head = head_[i] + milliseconds(throughput.latency);
+    }
+    find_or_add(own, way);
     column.coefficients.emplace_back(own, 1.0);
     columns_.push_back(std::move(column));
   }

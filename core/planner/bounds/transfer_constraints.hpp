@@ -26,7 +26,8 @@ struct Constraint {
 };
 
 // The constraints on a set of transfers, and each way of a transfer as a column of coefficients. `head` and `tail` say
-// how long before a transfer, and after it, the set lasts at least (in milliseconds). All arguments must outlive it.
+// how long before a transfer, and after it, the set lasts at least (in milliseconds). `known`: the time of a plan of
+// the set, if one is known; only better plans obey the constraints. All arguments must outlive it.
 class TransferConstraints {
  public:
   struct Column {
@@ -37,7 +38,7 @@ class TransferConstraints {
   using ColumnLists = std::vector<std::vector<std::size_t>>;
 
   TransferConstraints(std::vector<OpenTransfer> const& transfers, Model const& model, std::vector<double> const& head,
-                      std::vector<double> const& tail);
+                      std::vector<double> const& tail, Seconds known = kUnknownTime);
 
   [[nodiscard]] std::vector<OpenTransfer> const& transfers() const { return transfers_; }
   [[nodiscard]] Model const& model() const { return model_; }
@@ -72,7 +73,7 @@ class TransferConstraints {
  private:
   static constexpr auto kNone = static_cast<std::size_t>(-1);
 
-  void add_transfer(std::size_t i);
+  void add_transfer(std::size_t i, Seconds known);
   [[nodiscard]] double first_byte(std::size_t i) const;
   std::size_t find_or_add(std::size_t& position, Constraint const& constraint);
   [[nodiscard]] std::size_t best_single_constraint(ColumnLists const& columns_of) const;

@@ -16,8 +16,8 @@ class TransferProgram {
  public:
   // As TransferConstraints. All arguments must outlive it.
   TransferProgram(std::vector<OpenTransfer> const& transfers, Model const& model, std::vector<double> const& head,
-                  std::vector<double> const& tail)
-      : constraints_(transfers, model, head, tail) {}
+                  std::vector<double> const& tail, Seconds known = kUnknownTime)
+      : constraints_(transfers, model, head, tail, known) {}
 
   // The weights of the best bound found, by the program or in closed form.
   [[nodiscard]] std::vector<double> weights();

@@ -60,7 +60,7 @@ Plan find_best_plan(Plan const& base, Model const& model, Aim aim, double wanted
   auto const margin = host_path_margin(with_host, model, aim.objective);
   if (!margin.model.assumed().is_nominal()) with_host = useful_options(base, margin.model);
   bool const has_time = aim.effort == Effort::Full || without_host.transfers.size() <= kSearchLimits.small_set;
-  if (has_time && !uses_host_by_default(without_host) &&
+  if (has_time && !needs_host(without_host) &&
       (aim.objective == Objective::Slowdown || may_gain_from_host(without_host, with_host, margin, without))) {
     auto const wanted_with_host = margin.longest_acceptable(without).value();
     auto best_with_host = DraftSearch(with_host, margin.model, aim).run(base_value, wanted_with_host);

@@ -8,6 +8,7 @@ namespace lanewise {
 
 bool goes_through_host(TransferOption const& option);
 bool goes_by_nvlink(TransferOption const& option);
+bool may_go_by_nvlink(OpenTransfer const& transfer);
 
 // How plans that use host memory beside NVLink are judged.
 struct HostPathMargin {
@@ -27,9 +28,9 @@ HostPathMargin host_path_margin(TransferSet const& set, Model const& model, Obje
 bool may_gain_from_host(TransferSet const& without_host, TransferSet const& with_host, HostPathMargin const& margin,
                         double seconds);
 
-// Whether a transfer goes to, from or through host memory by default. Then no other should go there beside NVLink: on
-// 2 x H200 rings beside a copy from the target GPU to the host reach 34 GB/s instead of 53; a set with such copies,
-// predicted 13 % faster, was 4 to 24 % slower.
-bool uses_host_by_default(TransferSet const& set);
+// Whether a transfer goes to or from host memory, or goes through it by default and has no way by NVLink. Then no other
+// should go there beside NVLink: on 2 x H200 rings beside a copy from the target GPU to the host reach 34 GB/s instead
+// of 53; a set with such copies, predicted 13 % faster, was 4 to 24 % slower.
+bool needs_host(TransferSet const& set);
 
 }  // namespace lanewise

@@ -3,6 +3,7 @@
 #include "core/planner/bounds/best_division.hpp"
 #include "core/planner/bounds/collective_bound.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -153,6 +154,28 @@ TEST(LowerBound, CountsTurnsAtEngines) {
   EXPECT_NEAR(shares, 1, 0.01);
   EXPECT_LE(bound.makespan, estimate(model, plan.steps).makespan);
   EXPECT_LT(bound.gap(estimate(model, plan.steps).makespan), 0.2);
+}
+
+// Every GPU of a mesh sends to the next. Relays of the best plan cannot spread the time in which their pipelines fill
+// over more bytes than they move in that plan's time.
+TEST(LowerBound, IsHigherWhereAPlanIsKnown) {
+  if (!linear_solver()) GTEST_SKIP() << "no linear solver";
+  Model const model(test::bundled().machine("gaudi-3-x8"));
+  std::vector<Request> requests;
+  for (int i = 0; i < 8; ++i)
+    requests.push_back(request(model.machine(), fmt::format("t{}", i), fmt::format("gpu{}", i),
+                               fmt::format("gpu{}", (i + 1) % 8), 64_MiB, std::nullopt));
+  auto const plan = SetPlanner(model).plan(requests, {Objective::Makespan});
+  auto const transfers = open_transfers(plan, model);
+  auto const time = estimate(model, plan.steps).makespan;
+  auto const without = lower_bound(transfers, model).value();
+  auto const with = lower_bound(transfers, model, time).value();
+  EXPECT_GT(with.makespan, without.makespan * 1.05);
+  EXPECT_LT(with.gap(time), 0.11);
+  // A worse plan says less; one faster than anything can be is returned as it is.
+  EXPECT_LE(lower_bound(transfers, model, time * 2.0)->makespan, with.makespan);
+  EXPECT_GE(lower_bound(transfers, model, time * 2.0)->makespan, without.makespan);
+  EXPECT_EQ(lower_bound(transfers, model, without.makespan * 0.5)->makespan, without.makespan * 0.5);
 }
 
 TEST(LowerBound, OfNothingIsNone) { EXPECT_FALSE(lower_bound(std::vector<OpenTransfer>{}, linked_server())); }

@@ -1,6 +1,7 @@
 // Properties of every plan of a set, on small machines and bundled ones.
 #include "lanewise/planner/search/set_planner.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -156,6 +157,27 @@ TEST(SetPlanner, AvoidsContentionAtTheSameTargets) {
   auto const time = estimate(model, together.steps).makespan;
   EXPECT_LT(time / each, 0.5);
   EXPECT_LT(lower_bound(together, model)->gap(time), 0.08);
+}
+
+// One xGMI link between every two GPUs is as fast as host memory, which is the best way of some transfers alone. That
+// is no reason to keep the others from it.
+TEST(SetPlanner, UsesHostMemoryBesideNvlinkWhereOneTransferAloneWould) {
+  if (!linear_solver()) GTEST_SKIP() << "no linear solver";
+  Model const model(bundled_machine("mi300x-x8-thor2"));
+  std::vector<Request> requests;
+  for (int i = 0; i < 8; ++i)
+    requests.push_back({.id = fmt::format("t{}", i),
+                        .from = model.machine().place(fmt::format("gpu{}", i)),
+                        .to = model.machine().place(fmt::format("gpu{}", (i + 1) % 8)),
+                        .bytes = 64_MiB,
+                        .any_mover = true});
+  auto const plan = SetPlanner(model).plan(requests, {Objective::Makespan});
+  expect_complete(plan, requests, model.machine());
+  EXPECT_LT(lower_bound(plan, model)->gap(estimate(model, plan.steps).makespan), 0.1);
+  for (auto const& request : requests)
+    EXPECT_TRUE(std::any_of(plan.steps.begin(), plan.steps.end(), [&](Step const& step) {
+      return step.transfer == request.id && step.way.mechanism == Mechanism::HostStaged;
+    })) << request.id;
 }
 
 // Two GPUs on NVSwitch. Host memory carries some bytes beside NVLink, unless a transfer needs it itself: measured, both

@@ -150,6 +150,13 @@ struct Hop {
 
 using Route = InlineVector<Hop, 48>;
 
+// Of a way whose data goes on chunk by chunk: a chunk must arrive whole first, and a gap follows each but the last.
+struct Pipeline {
+  BytesPerSecond rate;       // of the bytes, without the gaps
+  BytesPerSecond first_leg;  // by which the first chunk arrives
+  Seconds gap{0};
+};
+
 struct Demand {
   InlineVector<Use, 48> uses;  // each resource at most once
   BytesPerSecond cap = kUnlimited;
@@ -162,6 +169,7 @@ struct Demand {
   InlineVector<EngineId, 4> engines;
   Route route;
   Bytes chunk{0};                     // of pipelined forms: the way's, or the best one where the way has none
+  std::optional<Pipeline> pipeline;   // of forms whose chunk may be chosen
   std::optional<ResourceId> unknown;  // a used resource of unknown capacity: the step has no cost
 
   [[nodiscard]] Seconds latency() const { return start + path; }

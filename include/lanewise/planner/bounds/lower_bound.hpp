@@ -7,6 +7,7 @@
 //   auto const bound = lower_bound(plan, model);
 //   bound->makespan;         // no run of these transfers is shorter
 //   bound->binding.front();  // what binds: {"gpu0.nvlink.out", 0.5}
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -43,8 +44,13 @@ struct LowerBound {
 // Stable: parts of equal share keep their order.
 void sort_largest_first(std::vector<LowerBound::Part>& parts);
 
-// Nullopt if there are no transfers or one has no way of known cost. Ways of unknown cost do not count.
-std::optional<LowerBound> lower_bound(std::vector<OpenTransfer> const& transfers, Model const& model);
+inline constexpr Seconds kUnknownTime{std::numeric_limits<double>::infinity()};
+
+// Nullopt if there are no transfers or one has no way of known cost. Ways of unknown cost do not count. `known`: the
+// time of some plan of these transfers. It makes the bound tighter: a piece of a better plan holds its engines no
+// longer, so the time that each piece takes whatever its size cannot be spread over more bytes.
+std::optional<LowerBound> lower_bound(std::vector<OpenTransfer> const& transfers, Model const& model,
+                                      Seconds known = kUnknownTime);
 // The bound of whatever the plan holds: transfers, one collective, or a set of jobs.
 std::optional<LowerBound> lower_bound(Plan const& plan, Model const& model);
 

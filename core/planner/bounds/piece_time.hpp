@@ -1,0 +1,38 @@
+#pragma once
+// The least time of a step that moves a piece of a transfer one way, whatever its chunks. Bounds use it: a piece holds
+// its engines that long.
+#include <optional>
+
+#include "core/planner/transfer_options.hpp"
+
+namespace lanewise {
+
+class PieceTime {
+ public:
+  PieceTime(Model const& model, OpenTransfer const& transfer, TransferOption const& option);
+
+  // No piece of b bytes takes less than this and b / option.rate.
+  [[nodiscard]] Seconds latency() const { return latency_; }
+  // The least time for this many bytes. Per byte it falls as the piece grows.
+  [[nodiscard]] Seconds of(double bytes) const;
+  // How many bytes one piece moves in this time at most; no more than the transfer has.
+  [[nodiscard]] double most_bytes_in(Seconds time) const;
+  // What pieces that follow one another move in a time t: at most rate x (t - latency), for every t up to `longest`.
+  struct Throughput {
+    BytesPerSecond rate;
+    Seconds latency{0};
+  };
+  [[nodiscard]] Throughput throughput_up_to(Seconds longest) const;
+
+ private:
+  [[nodiscard]] double without_chunks(double bytes) const { return latency_.value() + bytes / rate_.value(); }
+  [[nodiscard]] double in_best_chunks(double bytes) const;
+
+  double bytes_of_transfer_;
+  BytesPerSecond rate_;
+  Seconds latency_{0};
+  std::optional<Pipeline> pipeline_;
+  Seconds latency_before_chunks_{0};
+};
+
+}  // namespace lanewise
