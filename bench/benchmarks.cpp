@@ -39,24 +39,17 @@ Catalogue fresh_catalogue() { return Catalogue({LANEWISE_SOURCE_DIR "/topologies
 
 Machine machine_named(char const* name) { return fresh_catalogue().machine(name); }
 
-// Runs the loop, then reports what one iteration takes from the heap: allocations, and the most it held at once.
+// Counts what one iteration takes from the heap, allocations and the most it holds at once, then times the loop.
 // `pieces` is how many equal pieces of work one iteration does.
 template <class Work>
 void measure(benchmark::State& state, Work work, double pieces = 1) {
   work();  // everything that is made once is made
-  auto const before = heap_count();
-  restart_peak();
-  std::int64_t iterations = 0;
-  for (auto _ : state) {
-    work();
-    ++iterations;
-  }
-  auto const after = heap_count();
-  auto const per_iteration = [&](std::int64_t count) {
-    return static_cast<double>(count) / static_cast<double>(std::max<std::int64_t>(iterations, 1));
-  };
-  state.counters["allocations"] = per_iteration(after.allocations - before.allocations) / pieces;
-  state.counters["peak_bytes"] = static_cast<double>(after.peak_bytes - before.live_bytes);
+  begin_to_count_heap();
+  work();
+  auto const heap = end_heap_count();
+  for (auto _ : state) work();
+  state.counters["allocations"] = static_cast<double>(heap.allocations) / pieces;
+  state.counters["peak_bytes"] = static_cast<double>(heap.peak_bytes);
   state.counters["pieces"] = pieces;
 }
 

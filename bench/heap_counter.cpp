@@ -10,12 +10,14 @@
 namespace lanewise::bench {
 namespace {
 
+std::atomic<bool> is_counting{false};
 std::atomic<std::int64_t> allocations{0};
-std::atomic<std::int64_t> live{0};
+std::atomic<std::int64_t> live{0};  // bytes taken while counting, less those given back
 std::atomic<std::int64_t> peak{0};
 
 void* taken(void* block) {
   if (block == nullptr) throw std::bad_alloc();
+  if (!is_counting.load(std::memory_order_relaxed)) return block;
   allocations.fetch_add(1, std::memory_order_relaxed);
   auto const size = static_cast<std::int64_t>(malloc_usable_size(block));
   auto const now = live.fetch_add(size, std::memory_order_relaxed) + size;
@@ -24,15 +26,22 @@ void* taken(void* block) {
 }
 
 void give_back(void* block) {
-  if (block == nullptr) return;
-  live.fetch_sub(static_cast<std::int64_t>(malloc_usable_size(block)), std::memory_order_relaxed);
+  if (block != nullptr && is_counting.load(std::memory_order_relaxed))
+    live.fetch_sub(static_cast<std::int64_t>(malloc_usable_size(block)), std::memory_order_relaxed);
   std::free(block);  // NOLINT(cppcoreguidelines-no-malloc): what operator new is made of
 }
 
 }  // namespace
 
-HeapCount heap_count() { return {allocations.load(), live.load(), peak.load()}; }
-void restart_peak() { peak.store(live.load()); }
+void begin_to_count_heap() {
+  for (auto* count : {&allocations, &live, &peak}) count->store(0);
+  is_counting.store(true);
+}
+
+HeapCount end_heap_count() {
+  is_counting.store(false);
+  return {allocations.load(), peak.load()};
+}
 
 }  // namespace lanewise::bench
 

@@ -118,7 +118,7 @@ class Widener {
 
   void add(std::string what, double share, Model const& wider) {
     auto const plan = replanner_.plan(wider);
-    auto const bound = lower_bound(plan, wider);
+    auto const bound = lower_bound(plan, wider, bound_ ? std::optional(bound_->known) : std::nullopt);
     // A new search may miss what the old plan gains by itself.
     auto const executor = replanner_.executor(wider);
     auto const run = std::min(executor->run(plan).makespan, executor->run(plan_).makespan);

@@ -61,6 +61,7 @@ std::vector<OpenTransfer> open_transfers(Plan const& plan, Model const& model) {
       transfer.bytes += plan.steps[index(piece.step)].bytes;
       add_order(plan.steps[index(piece.step)]);
     }
+    transfer.options.reserve(decision.candidates.size());
     for (std::size_t c = 0; c < decision.candidates.size(); ++c) {
       auto const& candidate = decision.candidates[c];
       if (candidate.legal() && candidate.time)

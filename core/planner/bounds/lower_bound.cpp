@@ -13,6 +13,7 @@
 #include "core/planner/bounds/transfer_units.hpp"
 #include "core/planner/schedules/configuration_program.hpp"
 #include "lanewise/estimate/estimate.hpp"
+#include "lanewise/io/error.hpp"
 
 namespace lanewise {
 namespace {
@@ -111,17 +112,18 @@ std::optional<LowerBound> lower_bound(std::vector<OpenTransfer> const& transfers
     sort_largest_first(bound.binding);
   }
   bound.makespan = std::min(bound.makespan, known);
+  bound.known = known;
   return bound;
 }
 
-std::optional<LowerBound> lower_bound(Plan const& plan, Model const& model) {
+std::optional<LowerBound> lower_bound(Plan const& plan, Model const& model, std::optional<Seconds> known) {
   // The bound counts every participant's links; what a switch adds on the way passes them once.
   if (std::any_of(plan.steps.begin(), plan.steps.end(),
                   [](Step const& step) { return step.way.multimem || step.way.in_network; }))
     return std::nullopt;
   if (plan.collective) return collective_bound(*plan.collective, model);
   if (is_job_set(plan)) return job_set_bound(plan, model);
-  return lower_bound(open_transfers_by_any_mover(plan, model), model, known_time(plan, model));
+  return lower_bound(open_transfers_by_any_mover(plan, model), model, known ? *known : known_time(plan, model));
 }
 
 std::string binding_text(LowerBound const& bound) {

@@ -1,6 +1,6 @@
 #pragma once
-// The least time of a step that moves a piece of a transfer one way, whatever its chunks. Bounds use it: a piece holds
-// its engines that long.
+// The least time of a step that moves a piece of a transfer one way, in chunks of any size up to that which suits the
+// whole transfer. Bounds use it: a piece holds its engines that long.
 #include <optional>
 
 #include "core/planner/transfer_options.hpp"
@@ -17,15 +17,12 @@ class PieceTime {
   [[nodiscard]] Seconds of(double bytes) const;
   // How many bytes one piece moves in this time at most; no more than the transfer has.
   [[nodiscard]] double most_bytes_in(Seconds time) const;
-  // What pieces that follow one another move in a time t: at most rate x (t - latency), for every t up to `longest`.
-  struct Throughput {
-    BytesPerSecond rate;
-    Seconds latency{0};
-  };
-  [[nodiscard]] Throughput throughput_up_to(Seconds longest) const;
+  // Pieces that follow one another move at most this rate times (t - first) in a time t, for every t from `first` to
+  // `longest`. `first`: no more than latency().
+  [[nodiscard]] BytesPerSecond throughput(Seconds first, Seconds longest) const;
 
  private:
-  [[nodiscard]] double without_chunks(double bytes) const { return latency_.value() + bytes / rate_.value(); }
+  [[nodiscard]] double at_rate(double bytes) const { return latency_.value() + bytes / rate_.value(); }
   [[nodiscard]] double in_best_chunks(double bytes) const;
 
   double bytes_of_transfer_;

@@ -98,11 +98,8 @@ void TransferConstraints::add_transfer(std::size_t i, Seconds known) {
     for (auto const& [at, count] : slots) column.coefficients.emplace_back(at, count * held);
     std::size_t own = kNone;
     Constraint way{Constraint::Kind::Way, columns_.size(), program_rate(option.rate), first, tail_[i]};
-    if (known < kUnknownTime) {
-      auto const throughput = times[o].throughput_up_to(known);
-      way.capacity = program_rate(throughput.rate);
-      way.head = head_[i] + milliseconds(throughput.latency);
-    }
+    if (known < kUnknownTime)
+      way.capacity = program_rate(times[o].throughput(Seconds((first - head_[i]) * kMillisecond), known));
     find_or_add(own, way);
     column.coefficients.emplace_back(own, 1.0);
     columns_.push_back(std::move(column));

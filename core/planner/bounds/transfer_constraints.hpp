@@ -9,8 +9,8 @@
 
 namespace lanewise {
 
-// A constraint that every plan obeys: the sum over ways of coefficient x bytes is at most capacity x (T - idle time).
-// Megabytes, milliseconds and so GB/s.
+// A constraint that every plan obeys which is no slower than a known one: the sum over ways of coefficient x bytes is
+// at most capacity x (T - idle time). Megabytes, milliseconds and so GB/s.
 struct Constraint {
   enum class Kind : std::uint8_t {
     Resource,
@@ -56,7 +56,8 @@ class TransferConstraints {
   [[nodiscard]] double megabytes(std::size_t transfer) const;
   // The earliest time at which any byte moves.
   [[nodiscard]] double first_byte() const;
-  // Whether a way is slower alone than everything it passes; only then its own constraint matters.
+  // Whether a way is slower alone than everything it passes. The own constraint of any other is left out of the
+  // program.
   [[nodiscard]] bool is_capped(Constraint const& way) const;
 
   // The bound that follows from any nonnegative weights of the constraints (weak duality): with prices on capacity,

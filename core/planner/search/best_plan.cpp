@@ -1,6 +1,7 @@
 #include "core/planner/search/best_plan.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "core/planner/search/draft_search.hpp"
@@ -41,13 +42,22 @@ TransferSet useful_options(Plan const& base, Model const& model) {
   });
 }
 
+bool any_goes_by_nvlink(TransferSet const& set) {
+  for (std::size_t i = 0; i < set.transfers.size(); ++i)
+    if (goes_by_nvlink(set.transfers[i].options[set.default_option[i]])) return true;
+  return false;
+}
+
 }  // namespace
 
 Plan find_best_plan(Plan const& base, Model const& model, Aim aim, double wanted) {
   auto with_host = useful_options(base, model);
-  auto const without_host = without_options(with_host, [](auto const& option, auto const& kept, auto const&) {
-    return goes_by_nvlink(kept) && goes_through_host(option);
-  });
+  std::optional<TransferSet> by_nvlink_only;  // of the transfers that go by NVLink
+  if (any_goes_by_nvlink(with_host))
+    by_nvlink_only = without_options(with_host, [](auto const& option, auto const& kept, auto const&) {
+      return goes_by_nvlink(kept) && goes_through_host(option);
+    });
+  auto const& without_host = by_nvlink_only ? *by_nvlink_only : with_host;
   Evaluation of_base;
   of_base.steps = base.steps;
   for (std::size_t i = 0; i < base.steps.size(); ++i) of_base.origins.push_back({i, without_host.default_option[i]});
@@ -55,6 +65,10 @@ Plan find_best_plan(Plan const& base, Model const& model, Aim aim, double wanted
   DraftSearch search(without_host, model, aim);
   auto const base_value = search.value_of(of_base);
   auto best = search.run(base_value, wanted);
+  auto const plan_without_host = [&] {
+    return best.evaluation.steps.empty() ? base : plan_of(without_host, base, std::move(best.evaluation));
+  };
+  if (!by_nvlink_only) return plan_without_host();
   // No plan without host memory takes less than the bound, where that ended the search.
   auto const without = search.lower_bound() > wanted ? std::min(best.value, search.lower_bound()) : best.value;
   auto const margin = host_path_margin(with_host, model, aim.objective);
@@ -66,7 +80,7 @@ Plan find_best_plan(Plan const& base, Model const& model, Aim aim, double wanted
     auto best_with_host = DraftSearch(with_host, margin.model, aim).run(base_value, wanted_with_host);
     if (best_with_host.value <= wanted_with_host) return plan_of(with_host, base, std::move(best_with_host.evaluation));
   }
-  return best.evaluation.steps.empty() ? base : plan_of(without_host, base, std::move(best.evaluation));
+  return plan_without_host();
 }
 
 }  // namespace lanewise

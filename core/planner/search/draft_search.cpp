@@ -1,6 +1,7 @@
 #include "core/planner/search/draft_search.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "core/estimate/schedule.hpp"
@@ -201,23 +202,26 @@ void DraftSearch::simplify(double default_value) {
 double DraftSearch::try_shares(std::vector<Shares> const& shares, std::size_t pieces_per_share,
                                std::span<AdmissionPolicy const> policies) {
   auto best = kInfinity;
+  std::optional<DraftSteps> steps;  // the same for all policies
   for (auto const& policy : policies) {
     if (policy.max_utilisation > 0 && count() == 1) continue;
     if (is_close_enough()) return best;
     if (count() > kSearchLimits.max_searched_set && policy.priority == Priority::BottleneckFirst) continue;
-    best = std::min(best, try_draft({shares, policy.max_utilisation, policy.priority, pieces_per_share,
-                                     aim_.objective == Objective::Slowdown}));
+    Draft draft{shares, policy.max_utilisation, policy.priority, pieces_per_share,
+                aim_.objective == Objective::Slowdown};
+    if (!steps) steps = steps_of_draft(set_, model_, draft);
+    best = std::min(best, try_draft(std::move(draft), *steps));
   }
   return best;
 }
 
 // Tries a draft, and in small sets moves its bytes until the pieces of each transfer end together.
-double DraftSearch::try_draft(Draft draft) {
+double DraftSearch::try_draft(Draft draft, DraftSteps const& steps) {
   auto best = kInfinity;
   auto const rounds = count() <= kSearchLimits.max_equalised_set ? kSearchLimits.equalisation_rounds : 1;
   bool moves = true;
   for (int round = 1; round <= rounds && moves; ++round) {
-    auto evaluation = evaluate(set_, model_, draft);
+    auto evaluation = round == 1 ? evaluate(steps, model_, draft) : evaluate(set_, model_, draft);
     auto const value = value_of(evaluation);
     if (value > best * (1 - kSearchLimits.min_equalisation_gain)) break;
     best = value;

@@ -48,7 +48,7 @@ class DraftSearch {
   void simplify(double default_value);
   double try_shares(std::vector<Shares> const& shares, std::size_t pieces_per_share,
                     std::span<AdmissionPolicy const> policies = kAdmissionPolicies);
-  double try_draft(Draft draft);
+  double try_draft(Draft draft, DraftSteps const& steps);
   void search_locally();
   void search_locally(unsigned seed);
   [[nodiscard]] std::vector<Shares> balanced_shares() const;

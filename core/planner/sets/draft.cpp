@@ -13,22 +13,19 @@
 namespace lanewise {
 namespace {
 
-class DraftEvaluator {
+class DraftDivider {
  public:
-  DraftEvaluator(TransferSet const& set, Model const& model, Draft const& draft)
+  DraftDivider(TransferSet const& set, Model const& model, Draft const& draft)
       : set_(set), model_(model), draft_(draft) {}
 
-  Evaluation evaluate() {
+  DraftSteps steps() {
     for (std::size_t i = 0; i < set_.transfers.size(); ++i) divide(i);
     sort_pieces();
     auto evaluation = steps_of_portions(set_, model_, pieces_);
     add_dependencies(evaluation);
     serialise_options(evaluation);
-    auto const demands = demands_of(model_, evaluation.steps);
-    evaluation.run = draft_.max_utilisation > 0 ? schedule_with_admission(model_, evaluation.steps, demands,
-                                                                          draft_.max_utilisation, draft_.priority)
-                                                : estimate(model_, evaluation.steps, demands);
-    return evaluation;
+    auto demands = demands_of(model_, evaluation.steps);
+    return {std::move(evaluation), std::move(demands)};
   }
 
  private:
@@ -122,6 +119,13 @@ class DraftEvaluator {
   std::vector<Portion> pieces_;
 };
 
+Evaluation evaluated(Evaluation evaluation, StepDemands const& demands, Model const& model, Draft const& draft) {
+  evaluation.run = draft.max_utilisation > 0 ? schedule_with_admission(model, evaluation.steps, demands,
+                                                                       draft.max_utilisation, draft.priority)
+                                             : estimate(model, evaluation.steps, demands);
+  return evaluation;
+}
+
 }  // namespace
 
 Bytes round_to_alignment(double bytes) {
@@ -154,8 +158,17 @@ Evaluation steps_of_portions(TransferSet const& set, Model const& model, std::ve
   return evaluation;
 }
 
+DraftSteps steps_of_draft(TransferSet const& set, Model const& model, Draft const& draft) {
+  return DraftDivider(set, model, draft).steps();
+}
+
+Evaluation evaluate(DraftSteps const& steps, Model const& model, Draft const& draft) {
+  return evaluated(steps.evaluation, steps.demands, model, draft);
+}
+
 Evaluation evaluate(TransferSet const& set, Model const& model, Draft const& draft) {
-  return DraftEvaluator(set, model, draft).evaluate();
+  auto steps = steps_of_draft(set, model, draft);
+  return evaluated(std::move(steps.evaluation), steps.demands, model, draft);
 }
 
 Plan plan_of(TransferSet const& set, Plan const& base, Evaluation evaluation) {

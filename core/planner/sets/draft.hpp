@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/estimate/schedule.hpp"
+#include "core/estimate/step_demands.hpp"
 #include "core/planner/sets/shares.hpp"
 #include "lanewise/estimate/estimate.hpp"
 
@@ -49,6 +50,15 @@ Evaluation steps_of_portions(TransferSet const& set, Model const& model, std::ve
 // Rounds to a multiple of 4 KiB, so that every portion starts aligned.
 Bytes round_to_alignment(double bytes);
 
+// What drafts that differ only in admission share: the steps without times, and their demands.
+struct DraftSteps {
+  Evaluation evaluation;
+  StepDemands demands;
+};
+DraftSteps steps_of_draft(TransferSet const& set, Model const& model, Draft const& draft);
+
+// `draft` differs from the one whose steps they are only in admission.
+Evaluation evaluate(DraftSteps const& steps, Model const& model, Draft const& draft);
 Evaluation evaluate(TransferSet const& set, Model const& model, Draft const& draft);
 
 // `base` with the steps of the evaluation. `base`: the plan that the set was made of.

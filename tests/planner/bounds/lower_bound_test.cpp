@@ -172,10 +172,37 @@ TEST(LowerBound, IsHigherWhereAPlanIsKnown) {
   auto const with = lower_bound(transfers, model, time).value();
   EXPECT_GT(with.makespan, without.makespan * 1.05);
   EXPECT_LT(with.gap(time), 0.11);
-  // A worse plan says less; one faster than anything can be is returned as it is.
+  // A worse plan says less, and nothing false about this one; one faster than anything can be is returned as it is.
+  auto const at_once = estimate(model, SetPlanner(model).plan(requests, {Objective::Each}).steps).makespan;
+  EXPECT_GT(at_once, time * 2.0);
+  EXPECT_LE(lower_bound(transfers, model, at_once)->makespan, with.makespan);
   EXPECT_LE(lower_bound(transfers, model, time * 2.0)->makespan, with.makespan);
   EXPECT_GE(lower_bound(transfers, model, time * 2.0)->makespan, without.makespan);
   EXPECT_EQ(lower_bound(transfers, model, without.makespan * 0.5)->makespan, without.makespan * 0.5);
+}
+
+// Small copies over NVLink end before ways through host memory begin. That these are slow to start says nothing of
+// plans that do not use them, also in stages and where a much longer plan is known.
+TEST(LowerBound, IsNotHeldByWaysThatAreSlowToStart) {
+  Model const model(test::bundled().machine("hgx-h200"));
+  for (auto const bytes : {0_B, 1_B, 4_KiB, 256_KiB}) {
+    std::vector<Request> at_once;
+    std::vector<Request> chain;
+    for (std::size_t i = 0; i < 4; ++i) {
+      auto one = request(model.machine(), fmt::format("t{}", i), fmt::format("gpu{}", i), fmt::format("gpu{}", i + 1),
+                         bytes, std::nullopt);
+      at_once.push_back(one);
+      if (i > 0) one.after = {i - 1};
+      chain.push_back(one);
+    }
+    for (auto const& requests : {at_once, chain}) {
+      auto const plan = SetPlanner(model).plan(requests, {Objective::Makespan});
+      auto const time = estimate(model, plan.steps).makespan;
+      EXPECT_GE(lower_bound(plan, model)->gap(time), 0) << bytes.value();
+      for (double const longer : {1.5, 10.0, 1000.0})
+        EXPECT_GE(lower_bound(plan, model, time * longer)->gap(time), 0) << bytes.value() << ' ' << longer;
+    }
+  }
 }
 
 TEST(LowerBound, OfNothingIsNone) { EXPECT_FALSE(lower_bound(std::vector<OpenTransfer>{}, linked_server())); }

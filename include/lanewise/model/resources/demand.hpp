@@ -169,7 +169,7 @@ struct Demand {
   InlineVector<EngineId, 4> engines;
   Route route;
   Bytes chunk{0};                     // of pipelined forms: the way's, or the best one where the way has none
-  std::optional<Pipeline> pipeline;   // of forms whose chunk may be chosen
+  std::optional<Pipeline> pipeline;   // of forms whose chunk may be chosen, if its rates are known
   std::optional<ResourceId> unknown;  // a used resource of unknown capacity: the step has no cost
 
   [[nodiscard]] Seconds latency() const { return start + path; }

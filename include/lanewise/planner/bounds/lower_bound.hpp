@@ -21,6 +21,8 @@ struct OpenTransfer;
 
 inline constexpr char kTurnsAtEngines[] = "turns at engines";
 
+inline constexpr Seconds kUnknownTime{std::numeric_limits<double>::infinity()};
+
 struct LowerBound {
   // A resource, engine or way that binds. `share`: by how much the bound falls, relative to itself, for each relative
   // increase of this part's capacity. What turns at engines add to the bound is a part of its own (kTurnsAtEngines);
@@ -31,7 +33,8 @@ struct LowerBound {
     friend bool operator==(Part const&, Part const&) = default;
   };
   Seconds makespan{0};
-  std::vector<Part> binding;  // largest share first
+  std::vector<Part> binding;    // largest share first
+  Seconds known{kUnknownTime};  // the time of the plan that it was found for, if that makes it tighter
   friend bool operator==(LowerBound const&, LowerBound const&) = default;
 
   // How much longer a run takes than this bound: 0.05 is 5 %. Differences below the resolution of times in files are 0.
@@ -44,15 +47,14 @@ struct LowerBound {
 // Stable: parts of equal share keep their order.
 void sort_largest_first(std::vector<LowerBound::Part>& parts);
 
-inline constexpr Seconds kUnknownTime{std::numeric_limits<double>::infinity()};
-
 // Nullopt if there are no transfers or one has no way of known cost. Ways of unknown cost do not count. `known`: the
 // time of some plan of these transfers. It makes the bound tighter: a piece of a better plan holds its engines no
 // longer, so the time that each piece takes whatever its size cannot be spread over more bytes.
 std::optional<LowerBound> lower_bound(std::vector<OpenTransfer> const& transfers, Model const& model,
                                       Seconds known = kUnknownTime);
-// The bound of whatever the plan holds: transfers, one collective, or a set of jobs.
-std::optional<LowerBound> lower_bound(Plan const& plan, Model const& model);
+// The bound of whatever the plan holds: transfers, one collective, or a set of jobs. `known`: as above, for transfers;
+// absent: the time of the plan itself. Bounds that are compared should know the same time.
+std::optional<LowerBound> lower_bound(Plan const& plan, Model const& model, std::optional<Seconds> known = {});
 
 // "gpu0.nvlink.out, gpu0.pcie.up and 3 more"
 std::string binding_text(LowerBound const& bound);
