@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "core/machine/nvlink_bundles.hpp"
 #include "core/machine/nvlink_domains.hpp"
 
 namespace lanewise {
@@ -73,10 +74,8 @@ std::optional<PcieLink> assumed_link(Machine const& machine, PciId id) {
 
 int nvlink_count(Machine const& machine, PciId a, PciId b) {
   int count = 0;
-  for (auto const& bundle : machine.nvlinks)
-    if ((bundle.a == NvlinkEnd(a) && bundle.b == NvlinkEnd(b)) ||
-        (bundle.a == NvlinkEnd(b) && bundle.b == NvlinkEnd(a)))
-      count += bundle.count;
+  for (auto const& bundle : bundles_of(machine, machine.host_of(a)))
+    if (joins(bundle, a, b)) count += bundle.count;
   for (auto const& domain : machine.nvswitches)
     if (auto const of_a = links_of(machine, domain, a); of_a > 0) count += std::min(of_a, links_of(machine, domain, b));
   return count;

@@ -5,6 +5,7 @@
 //
 // Nodes are alike if their descriptions, resources and engines are equal but for their names. Two pairs of nodes are
 // alike if their nodes are, and if the NICs of both share leaf switches in the same pattern.
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -25,7 +26,7 @@ struct PairClass {
   std::uint32_t relation = 0;  // what their nodes are to each other
   std::uint32_t from = 0;      // the places within their nodes
   std::uint32_t to = 0;
-  friend bool operator==(PairClass const&, PairClass const&) = default;
+  friend auto operator<=>(PairClass const&, PairClass const&) = default;
 };
 
 }  // namespace lanewise

@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "core/machine/fabric_ways.hpp"
+#include "core/machine/nvlink_bundles.hpp"
 #include "core/machine/nvlink_domains.hpp"
 #include "core/rules/conditions.hpp"
 #include "lanewise/io/error.hpp"
@@ -54,7 +55,7 @@ std::optional<PciId> NicSelection::relay_for(PciId gpu, PciId nic) const {
         [&](NvSwitch::Port const& each, HostId wanted) { return machine_.host_of(each.gpu) < wanted; });
     for (; port != domain.ports.end() && machine_.host_of(port->gpu) == host; ++port) consider(port->gpu);
   }
-  for (auto const& bundle : machine_.nvlinks) {
+  for (auto const& bundle : bundles_of(machine_, host)) {
     auto const* a = std::get_if<PciId>(&bundle.a);
     auto const* b = std::get_if<PciId>(&bundle.b);
     if (a == nullptr || b == nullptr) continue;

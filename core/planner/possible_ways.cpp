@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "core/machine/fabric_ways.hpp"
+#include "core/machine/nvlink_bundles.hpp"
 #include "core/planner/nic_selection.hpp"
 #include "core/rules/conditions.hpp"
 #include "lanewise/planner/planner.hpp"
@@ -107,7 +108,7 @@ class WayEnumerator {
   void add_relays(PciId from, PciId to) {
     bool any = false;
     if (!on_nvswitch(machine_, from)) {
-      for (auto const& bundle : machine_.nvlinks) {
+      for (auto const& bundle : bundles_of(machine_, machine_.host_of(from))) {
         auto const* a = std::get_if<PciId>(&bundle.a);
         auto const* b = std::get_if<PciId>(&bundle.b);
         if (a == nullptr || b == nullptr || (*a != from && *b != from)) continue;

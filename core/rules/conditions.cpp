@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "core/machine/nvlink_bundles.hpp"
 #include "core/machine/nvlink_domains.hpp"
 #include "core/machine/path_class.hpp"
 
@@ -92,19 +93,19 @@ bool has_nvlink(Machine const& machine, PciId a, PciId b) { return nvlink_count(
 bool has_nvlink(Machine const& machine, PciId gpu, NumaId memory) {
   NvlinkEnd const end = gpu;
   if (machine.host_of(gpu) != machine.host_of(Place(memory))) return false;
-  return std::any_of(machine.nvlinks.begin(), machine.nvlinks.end(), [&](NvlinkBundle const& bundle) {
+  auto const bundles = bundles_of(machine, machine.host_of(gpu));
+  return std::any_of(bundles.begin(), bundles.end(), [&](NvlinkBundle const& bundle) {
     bool const to_cpu = std::holds_alternative<SocketId>(bundle.a) || std::holds_alternative<SocketId>(bundle.b);
     return to_cpu && (bundle.a == end || bundle.b == end);
   });
 }
 
 std::optional<CpuLink> cpu_link(Machine const& machine, PciId gpu) {
-  for (std::size_t i = 0; i < machine.nvlinks.size(); ++i) {
-    auto const& bundle = machine.nvlinks[i];
+  for (auto const& bundle : bundles_of(machine, machine.host_of(gpu))) {
     auto const* a = std::get_if<SocketId>(&bundle.a);
     auto const* b = std::get_if<SocketId>(&bundle.b);
-    if (b != nullptr && bundle.a == NvlinkEnd(gpu)) return CpuLink{i, *b, true};
-    if (a != nullptr && bundle.b == NvlinkEnd(gpu)) return CpuLink{i, *a, false};
+    if (b != nullptr && bundle.a == NvlinkEnd(gpu)) return CpuLink{number_of(machine, bundle), *b, true};
+    if (a != nullptr && bundle.b == NvlinkEnd(gpu)) return CpuLink{number_of(machine, bundle), *a, false};
   }
   return std::nullopt;
 }

@@ -1,6 +1,7 @@
 // Rules of GPUs by themselves, and of NVLink.
 #include <algorithm>
 
+#include "core/machine/nvlink_bundles.hpp"
 #include "core/rules/conditions.hpp"
 #include "core/rules/predicates.hpp"
 
@@ -24,10 +25,9 @@ bool kernel_over_rdma_links(Attempt const& a) {
   if (!by_kernel(a.op)) return false;
   auto const is_crossed = [&](std::optional<PciId> from, std::optional<PciId> to) {
     if (!from || !to) return false;
-    return std::any_of(a.machine.nvlinks.begin(), a.machine.nvlinks.end(), [&](NvlinkBundle const& bundle) {
-      bool const joins = (bundle.a == NvlinkEnd(*from) && bundle.b == NvlinkEnd(*to)) ||
-                         (bundle.a == NvlinkEnd(*to) && bundle.b == NvlinkEnd(*from));
-      return joins && a.machine.at(bundle.part).link.family == LinkFamily::GpuRoce;
+    auto const bundles = bundles_of(a.machine, a.machine.host_of(*from));
+    return std::any_of(bundles.begin(), bundles.end(), [&](NvlinkBundle const& bundle) {
+      return joins(bundle, *from, *to) && a.machine.at(bundle.part).link.family == LinkFamily::GpuRoce;
     });
   };
   auto const from = gpu_at(a.machine, a.from);

@@ -1,6 +1,7 @@
 // NVLink, NVSwitch and NVLink-C2C.
 #include <fmt/format.h>
 
+#include "core/machine/nvlink_bundles.hpp"
 #include "core/machine/nvlink_domains.hpp"
 #include "core/model/lowering/lowering.hpp"
 #include "core/model/resources/pcie.hpp"
@@ -33,12 +34,10 @@ Seconds PathBuilder::nvlink(PciId from, PciId to, NvlinkUse by) {
     if (path.both) use(*path.both, requests);
   };
   hop(HopKind::Function, static_cast<std::uint32_t>(index(from)));
-  for (std::size_t i = 0; i < machine_.nvlinks.size(); ++i) {
-    auto const& bundle = machine_.nvlinks[i];
-    bool const forward = bundle.a == NvlinkEnd(from) && bundle.b == NvlinkEnd(to);
-    bool const back = bundle.a == NvlinkEnd(to) && bundle.b == NvlinkEnd(from);
-    if (!forward && !back) continue;
-    use_path(resources_.nvlink(i), forward);
+  for (auto const& bundle : bundles_of(machine_, machine_.host_of(from))) {
+    if (!joins(bundle, from, to)) continue;
+    auto const i = number_of(machine_, bundle);
+    use_path(resources_.nvlink(i), bundle.a == NvlinkEnd(from));
     hop(HopKind::Nvlink, static_cast<std::uint32_t>(i));
     hop(HopKind::Function, static_cast<std::uint32_t>(index(to)));
     return nvlink_latency(bundle.part);

@@ -136,20 +136,34 @@ Plan LibrarySteps::finish(FirstAccess first_access) {
   return std::move(plan_);
 }
 
-std::optional<Way> const& LibrarySteps::find_way(Request const& request) {
-  auto const [found, is_new] = ways_.try_emplace(Asked(request.from, request.to, request.nics, request.only));
-  if (!is_new) return found->second;
-  auto wide = request;
-  wide.bytes = std::max(wide.bytes, kLeastBytesOfChoice);
-  auto const choice = planner_.choose(wide);
-  if (!choice.chosen) return found->second;
-  auto& way = found->second.emplace(choice.evaluated[*choice.chosen].way);
-  way.chunk = Bytes(0);
+std::optional<Way> LibrarySteps::find_way(Request const& request) {
+  auto const& classes = model_.classes();
+  auto const at = classes.nodes_of(request.from, request.to);
+  if (!request.nics) {
+    auto const [alike, is_new] =
+        ways_of_classes_.try_emplace({classes.of(request.from, request.to), request.op, request.only});
+    if (is_new) alike->second = {choose(request), at};
+    auto const& [way, found_at] = alike->second;
+    if (!way) return std::nullopt;
+    if (auto moved = classes.moved(*way, found_at, at)) return moved;
+  }
+  auto const [found, is_new] =
+      ways_of_pairs_.try_emplace({request.from, request.to, request.nics, request.op, request.only});
+  if (is_new) found->second = choose(request);
   return found->second;
 }
 
+std::optional<Way> LibrarySteps::choose(Request request) const {
+  request.bytes = std::max(request.bytes, kLeastBytesOfChoice);
+  auto const choice = planner_.choose(request);
+  if (!choice.chosen) return std::nullopt;
+  auto way = choice.evaluated[*choice.chosen].way;
+  way.chunk = Bytes(0);
+  return way;
+}
+
 Way LibrarySteps::way_of(Request const& request) {
-  if (auto const& way = find_way(request)) return *way;
+  if (auto const way = find_way(request)) return *way;
   auto const evaluated = planner_.choose(request).evaluated;
   auto const* refused = evaluated.empty() ? nullptr : evaluated.front().refused_by;
   throw PlanError(fmt::format("{} would go from '{}' to '{}' by {}, which {} refuses", spoken_,

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/model/place_classes.hpp"
 #include "lanewise/model/model.hpp"
 #include "lanewise/plan/plan.hpp"
 #include "lanewise/planner/planner.hpp"
@@ -86,7 +87,9 @@ class LibrarySteps {
   [[nodiscard]] Plan finish(FirstAccess first_access = FirstAccess::InLatency);
 
  private:
-  std::optional<Way> const& find_way(Request const& request);  // found once for a pair
+  // Found once for each class of pairs (core/model/place_classes.hpp), or for a pair where the request names NICs.
+  std::optional<Way> find_way(Request const& request);
+  [[nodiscard]] std::optional<Way> choose(Request request) const;
   Way way_of(Request const& request);
   std::optional<StepId> append(Request const& request, Way const& way, std::vector<StepId> after);
 
@@ -98,8 +101,14 @@ class LibrarySteps {
   Seconds latency_{0};
   std::map<PciId, StepId> begun_;
   std::string name_;  // of the steps that are added
-  using Asked = std::tuple<Place, Place, std::optional<std::pair<PciId, PciId>>, std::optional<Mechanism>>;
-  std::map<Asked, std::optional<Way>> ways_;
+  struct Found {
+    std::optional<Way> way;
+    PlaceClasses::Nodes at;  // of the pair that it was found for
+  };
+  std::map<std::tuple<PairClass, Op, std::optional<Mechanism>>, Found> ways_of_classes_;
+  std::map<std::tuple<Place, Place, std::optional<std::pair<PciId, PciId>>, Op, std::optional<Mechanism>>,
+           std::optional<Way>>
+      ways_of_pairs_;
 };
 
 }  // namespace lanewise
