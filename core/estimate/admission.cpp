@@ -26,8 +26,7 @@ Admission::Admission(FlowSet const& flows, std::span<Step const> steps, std::spa
       engines_(engines),
       max_utilisation_(max_utilisation),
       priority_(priority),
-      utilisation_(flows.capacities().size(), 0),
-      order_only_(steps.size()) {
+      utilisation_(flows.capacities().size(), 0) {
   for (std::size_t i = 0; i < steps.size(); ++i) {
     rate_alone_.push_back(rate_alone(flows_[i], capacities_));
     first_use_.push_back(alone_.size());
@@ -75,11 +74,11 @@ void Admission::take(std::size_t step, std::span<std::size_t const> ended) {
   engines_.take(step);
   for (auto const& use : alone(step)) utilisation_[use.resource] += use.utilisation;
   if (priority_ == Priority::BottleneckFirst) add_work(step, -1);
-  auto& order_only = order_only_[step];
+  auto const known = order_.size();
   for (auto const other : ended)
-    if (needs_any(step, needs_of(other))) order_only.push_back(StepId(other));
-  if (order_only.empty())
-    for (auto const other : ended) order_only.push_back(StepId(other));
+    if (needs_any(step, needs_of(other))) order_.push_back({StepId(other), StepId(step)});
+  if (order_.size() == known)
+    for (auto const other : ended) order_.push_back({StepId(other), StepId(step)});
   waiting_.erase(std::lower_bound(waiting_.begin(), waiting_.end(), step));
 }
 

@@ -23,7 +23,7 @@ class Admission {
   // The step ended: frees its engines and capacities.
   void finished(std::size_t step);
   // Calls begin(step) for every waiting step that fits now, by priority. `ended`: the steps that ended since the last
-  // call, ascending. Only they can have made room, so steps that began wait for them in order_only().
+  // call, ascending. Only they can have made room, so steps that began wait for them.
   template <class Begin>
   void admit(std::span<std::size_t const> ended, Begin&& begin) {
     find_admissible(ended);
@@ -34,8 +34,8 @@ class Admission {
     }
   }
 
-  // For each step the steps whose end let it begin.
-  [[nodiscard]] std::span<std::vector<StepId> const> order_only() const { return order_only_; }
+  // Which step's end let which step begin.
+  [[nodiscard]] std::vector<StepOrder> take_order() { return std::move(order_); }
 
  private:
   // What a step that runs alone takes of a capacity.
@@ -77,7 +77,7 @@ class Admission {
   std::vector<UseAlone> alone_;         // of all steps, one after another
   std::vector<std::size_t> first_use_;  // of a step: its first among these
   std::vector<double> utilisation_;     // of a capacity, by the steps that run at their rates alone
-  std::vector<std::vector<StepId>> order_only_;
+  std::vector<StepOrder> order_;
   std::vector<std::size_t> waiting_;     // ascending
   std::vector<std::size_t> admissible_;  // of these, those that fitted when the search for them ended
   std::vector<char> is_held_back_;       // of a step: it waits, and did not fit when it was last examined

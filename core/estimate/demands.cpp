@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "core/estimate/engine_concurrency.hpp"
@@ -47,17 +48,20 @@ Demand ll_demand(Model const& model, Step step) {
   return demand;
 }
 
+Demand known(Model const& model, Step const& step, Demand demand) {
+  if (demand.unknown)
+    throw PlanError(fmt::format("transfer '{}' cannot be simulated: nobody says {}", step.transfer,
+                                model.resources().at(*demand.unknown).missing));
+  return demand;
+}
+
 // Few steps are lowered as fast as their kinds are found.
 constexpr std::size_t kMinStepsOfKinds = 64;
 
 StepDemands demands_alone(Model const& model, std::vector<Step> const& steps) {
   bool const uses_ll = uses_ll_protocol(steps);
   auto const lowered = [&](Step const& step) {
-    auto demand = uses_ll ? ll_demand(model, step) : demand_of(model, step);
-    if (demand.unknown)
-      throw PlanError(fmt::format("transfer '{}' cannot be simulated: nobody says {}", step.transfer,
-                                  model.resources().at(*demand.unknown).missing));
-    return demand;
+    return uses_ll ? known(model, step, ll_demand(model, step)) : known_demand_of(model, step);
   };
   StepDemands demands(steps.size());
   if (steps.size() < kMinStepsOfKinds) {
@@ -112,6 +116,8 @@ Demand demand_of(Model const& model, Step const& step) {
   return demand;
 }
 
+Demand known_demand_of(Model const& model, Step const& step) { return known(model, step, demand_of(model, step)); }
+
 Demand demand_with_busy_engines(Model const& model, Step const& step) {
   auto demand = demand_of(model, step);
   if (is_ring(step, demand)) demand.cap = cap_with_busy_engines(model, demand);
@@ -119,8 +125,12 @@ Demand demand_with_busy_engines(Model const& model, Step const& step) {
 }
 
 StepDemands demands_of(Model const& model, std::vector<Step> const& steps, Folding const& folding) {
-  auto demands = demands_alone(model, steps);
-  if (!folding.empty()) demands = FoldedResources(model, folding).folded(demands, steps);
+  auto alone = demands_alone(model, steps);
+  if (!folding.empty()) alone = FoldedResources(model, folding).folded(alone, steps);
+  return demands_together(model, steps, std::move(alone));
+}
+
+StepDemands demands_together(Model const& model, std::vector<Step> const& steps, StepDemands demands) {
   EngineConcurrency engines(model, steps, demands);
   for (std::size_t i = 0; i < steps.size(); ++i)
     if (is_ring(steps[i], demands[i]) && engines.has_concurrent_engine(i))

@@ -61,8 +61,8 @@ class EstimatedRun {
   }
   [[nodiscard]] Seconds makespan() const { return result_.makespan; }
 
-  // With hold_back(): for each step the steps whose end let it begin.
-  [[nodiscard]] std::span<std::vector<StepId> const> order_only() const { return admission_->order_only(); }
+  // With hold_back(): which step's end let which step begin.
+  [[nodiscard]] std::vector<StepOrder> take_order() { return admission_->take_order(); }
 
  private:
   void ready(std::size_t step) {
@@ -140,20 +140,22 @@ Estimate estimate(Model const& model, std::span<Step const> steps, std::span<Ste
   return EstimatedRun(model, steps, demands).run();
 }
 
-Estimate schedule_with_admission(Model const& model, std::vector<Step>& steps, std::span<StepDemand const> demands,
-                                 double max_utilisation, Priority priority) {
+ScheduledRun schedule_with_admission(Model const& model, std::span<Step const> steps,
+                                     std::span<StepDemand const> demands, double max_utilisation, Priority priority) {
   if (steps.empty()) return {};
   EstimatedRun run(model, steps, demands);
   run.hold_back(max_utilisation, priority);
   auto result = run.run();
-  for (std::size_t i = 0; i < steps.size(); ++i) {
-    auto& order_only = steps[i].order_only;
-    auto const& added = run.order_only()[i];
-    order_only.insert(order_only.end(), added.begin(), added.end());
+  return {std::move(result), run.take_order()};
+}
+
+void add_order(std::vector<Step>& steps, std::span<StepOrder const> order) {
+  for (auto const& [before, step] : order) steps[index(step)].order_only.push_back(before);
+  for (auto& step : steps) {
+    auto& order_only = step.order_only;
     std::sort(order_only.begin(), order_only.end());
     order_only.erase(std::unique(order_only.begin(), order_only.end()), order_only.end());
   }
-  return result;
 }
 
 Estimate estimate(Model const& model, std::vector<Step> const& steps, Folding const& folding) {

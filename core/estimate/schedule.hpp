@@ -18,10 +18,25 @@ enum class Priority : std::uint8_t {
   BottleneckFirst,  // the one that needs the resource or engine with the most work left, which must never idle
 };
 
+// The end of one step lets another begin.
+struct StepOrder {
+  StepId before{};
+  StepId step{};
+};
+
+struct ScheduledRun {
+  Estimate run;
+  std::vector<StepOrder> order;  // what it keeps to beside the steps' own dependencies
+};
+
 // List scheduling (Graham 1966) with admission control. A step starts only if every resource on its route then stays at
 // or below `max_utilisation` of its capacity; running steps count at the rates that they have alone, and a step that is
-// alone on a resource always fits. Adds to `order_only` what makes any executor keep this order.
-Estimate schedule_with_admission(Model const& model, std::vector<Step>& steps, std::span<StepDemand const> demands,
-                                 double max_utilisation, Priority priority = Priority::StepOrder);
+// alone on a resource always fits.
+ScheduledRun schedule_with_admission(Model const& model, std::span<Step const> steps,
+                                     std::span<StepDemand const> demands, double max_utilisation,
+                                     Priority priority = Priority::StepOrder);
+
+// Adds to `order_only` of the steps what makes any executor keep an order.
+void add_order(std::vector<Step>& steps, std::span<StepOrder const> order);
 
 }  // namespace lanewise

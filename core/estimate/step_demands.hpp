@@ -57,10 +57,11 @@ class StepDemands {
     demands_.back().uses = room;
     return room;
   }
-  void add(Demand const& demand) {
-    auto const room = add(StepDemand(demand), demand.uses.size());
+  void add(StepDemand const& demand) {
+    auto const room = add(demand, demand.uses.size());
     std::copy(demand.uses.begin(), demand.uses.end(), room.begin());
   }
+  void add(Demand const& demand) { add(StepDemand(demand)); }
 
   [[nodiscard]] std::size_t size() const { return demands_.size(); }
   StepDemand& operator[](std::size_t step) { return demands_[step]; }

@@ -209,7 +209,7 @@ double DraftSearch::try_shares(std::vector<Shares> const& shares, std::size_t pi
     if (count() > kSearchLimits.max_searched_set && policy.priority == Priority::BottleneckFirst) continue;
     Draft draft{shares, policy.max_utilisation, policy.priority, pieces_per_share,
                 aim_.objective == Objective::Slowdown};
-    if (!steps) steps = steps_of_draft(set_, model_, draft);
+    if (!steps) steps = evaluator_.steps_of(draft);
     best = std::min(best, try_draft(std::move(draft), *steps));
   }
   return best;
@@ -221,7 +221,7 @@ double DraftSearch::try_draft(Draft draft, DraftSteps const& steps) {
   auto const rounds = count() <= kSearchLimits.max_equalised_set ? kSearchLimits.equalisation_rounds : 1;
   bool moves = true;
   for (int round = 1; round <= rounds && moves; ++round) {
-    auto evaluation = round == 1 ? evaluate(steps, model_, draft) : evaluate(set_, model_, draft);
+    auto evaluation = round == 1 ? evaluator_.evaluate(steps, draft) : evaluator_.evaluate(draft);
     auto const value = value_of(evaluation);
     if (value > best * (1 - kSearchLimits.min_equalisation_gain)) break;
     best = value;

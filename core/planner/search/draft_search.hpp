@@ -19,7 +19,10 @@ class DraftSearch {
  public:
   // `set` and `model` must outlive it.
   DraftSearch(TransferSet const& set, Model const& model, Aim aim)
-      : set_(set), model_(model), aim_(aim), rating_(set, model, aim.objective) {}
+      : set_(set), model_(model), aim_(aim), evaluator_(set, model), rating_(set, model, aim.objective, evaluator_) {}
+  DraftSearch(DraftSearch const&) = delete;  // the rating refers to its evaluator
+  DraftSearch& operator=(DraftSearch const&) = delete;
+  ~DraftSearch() = default;
 
   [[nodiscard]] double value_of(Evaluation const& evaluation) const { return rating_.value_of(evaluation); }
 
@@ -64,6 +67,7 @@ class DraftSearch {
   TransferSet const& set_;
   Model const& model_;
   Aim aim_;
+  DraftEvaluator evaluator_;
   Rating rating_;
   double wanted_ = std::numeric_limits<double>::infinity();
   double lower_bound_ = 0;  // seconds; 0: unknown

@@ -5,7 +5,8 @@
 
 namespace lanewise {
 
-Rating::Rating(TransferSet const& set, Model const& model, Objective objective) : set_(set), model_(model) {
+Rating::Rating(TransferSet const& set, Model const& model, Objective objective, DraftEvaluator& evaluator)
+    : set_(set), model_(model), evaluator_(evaluator) {
   if (objective != Objective::Slowdown) return;
   for (std::size_t i = 0; i < set_.transfers.size(); ++i) {
     auto const& transfer = set_.transfers[i];
@@ -31,7 +32,7 @@ double Rating::value_of(Evaluation const& evaluation) const {
 RatedDraft Rating::rate(Draft draft) const {
   RatedDraft rated;
   rated.draft = std::move(draft);
-  rated.evaluation = evaluate(set_, model_, rated.draft);
+  rated.evaluation = evaluator_.evaluate(rated.draft);
   rated.value = value_of(rated.evaluation);
   return rated;
 }

@@ -23,8 +23,8 @@ struct TriedDraft {
 // Rates evaluations of one set by an objective.
 class Rating {
  public:
-  // `set` and `model` must outlive it.
-  Rating(TransferSet const& set, Model const& model, Objective objective);
+  // `set`, `model` and `evaluator`, which is of this set, must outlive it.
+  Rating(TransferSet const& set, Model const& model, Objective objective, DraftEvaluator& evaluator);
 
   // The makespan in seconds, or with Objective::Slowdown the largest ratio of a transfer's time, from when it may
   // begin, to its time alone.
@@ -34,6 +34,7 @@ class Rating {
  private:
   TransferSet const& set_;
   Model const& model_;
+  DraftEvaluator& evaluator_;
   std::vector<Seconds> alone_;  // of each transfer; empty unless slowdowns are asked for
 };
 

@@ -13,18 +13,44 @@
 namespace lanewise {
 namespace {
 
+// `chunk_of(portion, is_divided)` gives the chunk of each.
+template <class ChunkOf>
+Evaluation steps_in_order(TransferSet const& set, std::vector<Portion> const& portions, ChunkOf const& chunk_of) {
+  constexpr auto kNone = static_cast<std::size_t>(-1);
+  std::vector<std::size_t> last_option(set.transfers.size(), kNone);
+  std::vector<bool> is_divided(set.transfers.size(), false);
+  for (auto const& portion : portions) {
+    auto& option = last_option[portion.transfer];
+    is_divided[portion.transfer] = is_divided[portion.transfer] || (option != kNone && option != portion.option);
+    option = portion.option;
+  }
+  Evaluation evaluation;
+  evaluation.steps.reserve(portions.size());
+  evaluation.origins.reserve(portions.size());
+  for (auto const& portion : portions) {
+    evaluation.origins.push_back({portion.transfer, portion.option});
+    evaluation.steps.push_back(step_of(set, portion, chunk_of(portion, is_divided[portion.transfer])));
+  }
+  return evaluation;
+}
+
 class DraftDivider {
  public:
-  DraftDivider(TransferSet const& set, Model const& model, Draft const& draft)
-      : set_(set), model_(model), draft_(draft) {}
+  DraftDivider(TransferSet const& set, Model const& model, Draft const& draft, PieceDemands& known)
+      : set_(set), model_(model), draft_(draft), known_(known) {}
 
   DraftSteps steps() {
     for (std::size_t i = 0; i < set_.transfers.size(); ++i) divide(i);
     sort_pieces();
-    auto evaluation = steps_of_portions(set_, model_, pieces_);
+    StepDemands alone(pieces_.size());
+    auto evaluation = steps_in_order(set_, pieces_, [&](Portion const& portion, bool is_divided) {
+      auto const piece = known_.of(portion, is_divided);
+      alone.add(piece.demand);
+      return piece.chunk;
+    });
     add_dependencies(evaluation);
     serialise_options(evaluation);
-    auto demands = demands_of(model_, evaluation.steps);
+    auto demands = demands_together(model_, evaluation.steps, std::move(alone));
     return {std::move(evaluation), std::move(demands)};
   }
 
@@ -116,13 +142,18 @@ class DraftDivider {
   TransferSet const& set_;
   Model const& model_;
   Draft const& draft_;
+  PieceDemands& known_;
   std::vector<Portion> pieces_;
 };
 
 Evaluation evaluated(Evaluation evaluation, StepDemands const& demands, Model const& model, Draft const& draft) {
-  evaluation.run = draft.max_utilisation > 0 ? schedule_with_admission(model, evaluation.steps, demands,
-                                                                       draft.max_utilisation, draft.priority)
-                                             : estimate(model, evaluation.steps, demands);
+  if (draft.max_utilisation == 0) {
+    evaluation.run = estimate(model, evaluation.steps, demands);
+    return evaluation;
+  }
+  auto scheduled = schedule_with_admission(model, evaluation.steps, demands, draft.max_utilisation, draft.priority);
+  evaluation.run = std::move(scheduled.run);
+  evaluation.order = std::move(scheduled.order);
   return evaluation;
 }
 
@@ -134,44 +165,27 @@ Bytes round_to_alignment(double bytes) {
 }
 
 Evaluation steps_of_portions(TransferSet const& set, Model const& model, std::vector<Portion> const& portions) {
-  constexpr auto kNone = static_cast<std::size_t>(-1);
-  std::vector<std::size_t> last_option(set.transfers.size(), kNone);
-  std::vector<bool> is_divided(set.transfers.size(), false);
-  for (auto const& portion : portions) {
-    auto& option = last_option[portion.transfer];
-    is_divided[portion.transfer] = is_divided[portion.transfer] || (option != kNone && option != portion.option);
-    option = portion.option;
-  }
-  Evaluation evaluation;
-  evaluation.steps.reserve(portions.size());
-  evaluation.origins.reserve(portions.size());
-  for (auto const& portion : portions) {
+  return steps_in_order(set, portions, [&](Portion const& portion, bool is_divided) {
     auto const& transfer = set.transfers[portion.transfer];
     auto const& option = transfer.options[portion.option];
-    evaluation.origins.push_back({portion.transfer, portion.option});
-    auto& step = evaluation.steps.emplace_back(
-        Step{transfer.id, transfer.from, transfer.to, portion.bytes, option.op, option.way, {}});
-    step.offset = portion.offset;
-    if (portion.bytes < transfer.bytes)
-      step.way.chunk = chunk_of_piece(model, transfer, option, portion.bytes, is_divided[portion.transfer]);
-  }
-  return evaluation;
+    return portion.bytes < transfer.bytes ? chunk_of_piece(model, transfer, option, portion.bytes, is_divided)
+                                          : option.way.chunk;
+  });
 }
 
-DraftSteps steps_of_draft(TransferSet const& set, Model const& model, Draft const& draft) {
-  return DraftDivider(set, model, draft).steps();
+DraftSteps DraftEvaluator::steps_of(Draft const& draft) { return DraftDivider(set_, model_, draft, pieces_).steps(); }
+
+Evaluation DraftEvaluator::evaluate(DraftSteps const& steps, Draft const& draft) const {
+  return evaluated(steps.evaluation, steps.demands, model_, draft);
 }
 
-Evaluation evaluate(DraftSteps const& steps, Model const& model, Draft const& draft) {
-  return evaluated(steps.evaluation, steps.demands, model, draft);
-}
-
-Evaluation evaluate(TransferSet const& set, Model const& model, Draft const& draft) {
-  auto steps = steps_of_draft(set, model, draft);
-  return evaluated(std::move(steps.evaluation), steps.demands, model, draft);
+Evaluation DraftEvaluator::evaluate(Draft const& draft) {
+  auto steps = steps_of(draft);
+  return evaluated(std::move(steps.evaluation), steps.demands, model_, draft);
 }
 
 Plan plan_of(TransferSet const& set, Plan const& base, Evaluation evaluation) {
+  add_order(evaluation.steps, evaluation.order);
   Plan plan{base.machine, base.fingerprint, std::move(evaluation.steps), base.decisions};
   std::vector<std::vector<Piece>> pieces(set.transfers.size());
   for (std::size_t s = 0; s < plan.steps.size(); ++s) {

@@ -3,12 +3,12 @@
 // evaluation says when its steps would run. Cheap: only the best draft becomes a plan.
 //
 //   Draft const draft{.shares = shares, .max_utilisation = 1.1};
-//   auto const evaluation = evaluate(set, model, draft);
-//   evaluation.run.makespan;
+//   DraftEvaluator(set, model).evaluate(draft).run.makespan;
 #include <vector>
 
 #include "core/estimate/schedule.hpp"
 #include "core/estimate/step_demands.hpp"
+#include "core/planner/sets/piece_demands.hpp"
 #include "core/planner/sets/shares.hpp"
 #include "lanewise/estimate/estimate.hpp"
 
@@ -30,17 +30,10 @@ struct Evaluation {
     std::size_t transfer = 0;
     std::size_t option = 0;
   };
-  std::vector<Origin> origins;  // of each step
-  std::vector<Step> steps;
+  std::vector<Origin> origins;   // of each step
+  std::vector<Step> steps;       // without what admission added to their order
+  std::vector<StepOrder> order;  // that
   Estimate run;
-};
-
-// Some bytes of a transfer, over one of its options.
-struct Portion {
-  std::size_t transfer = 0;
-  std::size_t option = 0;
-  Bytes offset{0};
-  Bytes bytes{0};
 };
 
 // One step for each portion, in their order, without dependencies and without times. The portions must cover all bytes
@@ -55,11 +48,23 @@ struct DraftSteps {
   Evaluation evaluation;
   StepDemands demands;
 };
-DraftSteps steps_of_draft(TransferSet const& set, Model const& model, Draft const& draft);
 
-// `draft` differs from the one whose steps they are only in admission.
-Evaluation evaluate(DraftSteps const& steps, Model const& model, Draft const& draft);
-Evaluation evaluate(TransferSet const& set, Model const& model, Draft const& draft);
+// Evaluates drafts of one set.
+class DraftEvaluator {
+ public:
+  // `set` and `model` must outlive it.
+  DraftEvaluator(TransferSet const& set, Model const& model) : set_(set), model_(model), pieces_(set, model) {}
+
+  [[nodiscard]] DraftSteps steps_of(Draft const& draft);
+  // `draft` differs from the one whose steps they are only in admission.
+  [[nodiscard]] Evaluation evaluate(DraftSteps const& steps, Draft const& draft) const;
+  [[nodiscard]] Evaluation evaluate(Draft const& draft);
+
+ private:
+  TransferSet const& set_;
+  Model const& model_;
+  PieceDemands pieces_;
+};
 
 // `base` with the steps of the evaluation. `base`: the plan that the set was made of.
 Plan plan_of(TransferSet const& set, Plan const& base, Evaluation evaluation);

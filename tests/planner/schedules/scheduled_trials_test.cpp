@@ -193,7 +193,7 @@ TEST(Schedules, OfOneEngineEachAreAsLongAsTheBusiestPort) {
 TEST_F(ThreeByTwoEngines, RunsAsScheduled) {
   Draft whole;
   for (auto const& transfer : set_.transfers) whole.shares.push_back({static_cast<double>(transfer.bytes.value())});
-  EXPECT_NEAR(evaluate(set_, model_, whole).run.makespan / alone_, 2, 0.01);
+  EXPECT_NEAR(DraftEvaluator(set_, model_).evaluate(whole).run.makespan / alone_, 2, 0.01);
   auto const best = evaluate_schedules(set_, model_, {Seconds(1), {}}).best;
   ASSERT_TRUE(best);
   EXPECT_NEAR(best->run.makespan / alone_, 1.5, 0.01);

@@ -43,7 +43,8 @@ class OrderSearch : public testing::Test {
   std::vector<PciId> gpus_ = machine_.all(PciKind::Gpu);
   Model model_{machine_};
   TransferSet set_;
-  Rating rating_{set_, model_, Objective::Makespan};
+  DraftEvaluator evaluator_{set_, model_};
+  Rating rating_{set_, model_, Objective::Makespan, evaluator_};
 };
 
 TEST_F(OrderSearch, ShortensADraftByItsOrderAlone) {
