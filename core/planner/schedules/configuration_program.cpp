@@ -22,6 +22,19 @@ bool has_stalled(std::vector<double>& makespans, double makespan) {
          makespans[makespans.size() - 1 - back] <= makespan * (1 + kScheduleLimits.min_gain_in_stall_rounds);
 }
 
+// Each value becomes the mean of those of its kind.
+std::vector<double> means(std::vector<double> const& values, std::vector<std::uint32_t> const& kinds) {
+  std::vector<double> sums(kinds.size(), 0);
+  std::vector<double> counts(kinds.size(), 0);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    sums[kinds[i]] += values[i];
+    counts[kinds[i]] += 1;
+  }
+  std::vector<double> result;
+  for (auto const kind : kinds) result.push_back(sums[kind] / counts[kind]);
+  return result;
+}
+
 }  // namespace
 
 ConfigurationProgram::ConfigurationProgram(TransferSet const& set, Model const& model, unsigned seed)
@@ -29,12 +42,25 @@ ConfigurationProgram::ConfigurationProgram(TransferSet const& set, Model const& 
   for (auto const& transfer : set.transfers) bytes_.push_back(static_cast<double>(transfer.bytes.value()) / kMegabyte);
   for (std::uint32_t flow = 0; flow < flows_.size(); ++flow)
     if (flows_[flow].option == set.default_option[flows_[flow].transfer]) add({{flow}, {flows_[flow].rate}});
+  transfers_.bytes = bytes_;
+  transfers_.row.resize(bytes_.size());
+  std::iota(transfers_.row.begin(), transfers_.row.end(), 0U);
+  if (bytes_.size() <= kScheduleLimits.small_set) return;
+  FlowSymmetries symmetries(set, model, flows_);
+  if (symmetries.empty()) return;
+  kinds_.row = symmetries.kinds();
+  kinds_.bytes.resize(*std::max_element(kinds_.row.begin(), kinds_.row.end()) + 1, 0);
+  for (std::size_t i = 0; i < bytes_.size(); ++i) kinds_.bytes[kinds_.row[i]] += bytes_[i];
+  symmetries_ = std::move(symmetries);
 }
 
 void ConfigurationProgram::set_pieces(std::vector<Shares> const& bytes) {
+  std::vector<double> pieces;
   for (std::uint32_t flow = 0; flow < flows_.size(); ++flow)
-    if (auto const piece = bytes[flows_[flow].transfer][flows_[flow].option]; piece > 0)
-      set_piece(flow, Bytes(std::max<std::int64_t>(1, static_cast<std::int64_t>(piece))));
+    pieces.push_back(bytes[flows_[flow].transfer][flows_[flow].option]);
+  if (symmetries_) pieces = means(pieces, symmetries_->kinds_of_flows());
+  for (std::uint32_t flow = 0; flow < flows_.size(); ++flow)
+    if (pieces[flow] > 0) set_piece(flow, Bytes(std::max<std::int64_t>(1, static_cast<std::int64_t>(pieces[flow]))));
   for (auto& configuration : configurations_) flows_.share(configuration);
 }
 
@@ -79,6 +105,7 @@ double ConfigurationProgram::max_known_value(std::vector<double> const& prices) 
 // At any prices, the value of all bytes over the highest value of a configuration per millisecond is a lower bound on
 // the makespan (Farley 1990), as far as the pricing search finds that configuration.
 std::optional<ConfigurationProgram::Solution> ConfigurationProgram::generate_columns() {
+  auto& master = symmetries_ ? kinds_ : transfers_;
   Solution found;
   found.duals = last_duals_;
   double lower_bound = 0;
@@ -89,7 +116,7 @@ std::optional<ConfigurationProgram::Solution> ConfigurationProgram::generate_col
                                                                         : kScheduleLimits.perturbations;
   auto const rounds = std::exchange(was_solved_, true) ? kScheduleLimits.max_more_rounds : kScheduleLimits.max_rounds;
   for (int round = 0; round < rounds; ++round) {
-    auto answer = solve_master(likely_columns(durations, prices), {});
+    auto answer = solve(master, likely_columns(durations, prices), {});
     if (!answer) return std::nullopt;
     durations = std::move(answer->x);
     found.makespan = std::accumulate(durations.begin(), durations.end(), 0.0);
@@ -97,7 +124,8 @@ std::optional<ConfigurationProgram::Solution> ConfigurationProgram::generate_col
     if (bytes_.size() > kScheduleLimits.small_set && has_stalled(makespans, found.makespan)) break;
     // The program's own duals oscillate. Smoothing them, half way to those of the best lower bound so far, converges
     // sooner (Wentges 1997).
-    prices = answer->duals;
+    auto const duals = prices_of_transfers(master, answer->duals);
+    prices = duals;
     for (std::size_t i = 0; i < found.duals.size(); ++i) prices[i] = (prices[i] + found.duals[i]) / 2;
     for (auto& price : prices) price = std::max(0.0, price);
     auto const before = configurations_.size();
@@ -112,18 +140,45 @@ std::optional<ConfigurationProgram::Solution> ConfigurationProgram::generate_col
       found.duals = prices;
       found.max_value = most;
     } else if (configurations_.size() == before) {
-      found.duals = answer->duals;
+      found.duals = duals;
       found.max_value = max_known_value(found.duals);
     }
   }
   last_duals_ = found.duals;
+  if (symmetries_) add_alike(durations);
   return found;
+}
+
+std::vector<double> ConfigurationProgram::prices_of_transfers(Master const& master, std::vector<double> const& duals) {
+  std::vector<double> prices;
+  for (auto const row : master.row) prices.push_back(duals[row]);
+  return prices;
+}
+
+// What symmetries make of the configurations in use. With all of these every transfer of a kind moves as much.
+void ConfigurationProgram::add_alike(std::vector<double> const& durations) {
+  for (auto const c : in_use(durations)) {
+    std::vector<std::vector<std::uint32_t>> alike{configurations_[c].flows};
+    std::set<std::vector<std::uint32_t>> known{alike.front()};
+    for (std::size_t at = 0; at < alike.size() && alike.size() < kScheduleLimits.max_alike; ++at)
+      for (auto const& permutation : symmetries_->generators()) {
+        std::vector<std::uint32_t> image;
+        for (auto const flow : alike[at]) image.push_back(permutation[flow]);
+        std::sort(image.begin(), image.end());
+        if (known.insert(image).second) alike.push_back(std::move(image));
+      }
+    for (auto& flows : alike) {
+      Configuration configuration{std::move(flows), {}};
+      flows_.share(configuration);
+      add(std::move(configuration));
+    }
+  }
 }
 
 std::vector<Schedule> ConfigurationProgram::solve() {
   std::vector<Schedule> schedules;
   auto const solution = generate_columns();
-  auto const last = solution ? solve_master(all_columns(), {}) : std::nullopt;
+  auto const last = solution ? solve(transfers_, all_columns(), {}) : std::nullopt;
   if (!last) return schedules;
   for (auto const setup_cost_weight : kScheduleLimits.setup_cost_weights) {
     auto const durations = durations_with_setup_cost(last->x, solution->makespan, setup_cost_weight);
@@ -177,24 +232,25 @@ std::vector<std::size_t> ConfigurationProgram::likely_columns(std::vector<double
 
 // The durations of all configurations in milliseconds, 0 for those without a column. `costs`: of a millisecond of each
 // configuration; empty: 1.
-std::optional<LinearSolution> ConfigurationProgram::solve_master(std::vector<std::size_t> const& columns,
-                                                                 std::vector<double> const& costs) {
+std::optional<LinearSolution> ConfigurationProgram::solve(Master& master, std::vector<std::size_t> const& columns,
+                                                          std::vector<double> const& costs) {
   LinearProgram program;
-  for (auto const bytes : bytes_) program.add_row({.lower = bytes});
+  for (auto const bytes : master.bytes) program.add_row({.lower = bytes});
   for (auto const c : columns) {
     auto const& [flows, rates] = configurations_[c];
-    std::map<std::size_t, double> moved;
-    for (std::size_t k = 0; k < flows.size(); ++k) moved[flows_[flows[k]].transfer] += rates[k];
-    for (auto const& [transfer, rate] : moved) program.entries.push_back({static_cast<int>(transfer), rate});
+    std::map<std::uint32_t, double> moved;
+    for (std::size_t k = 0; k < flows.size(); ++k) moved[master.row[flows_[flows[k]].transfer]] += rates[k];
+    for (auto const& [row, rate] : moved) program.entries.push_back({static_cast<int>(row), rate});
     program.end_column(costs.empty() ? 1 : costs[c]);
   }
-  basis_.columns.resize(configurations_.size(), BasisStatus::AtLower);
-  Basis from{{}, basis_.rows};
-  for (auto const c : columns) from.columns.push_back(basis_.columns[c]);
+  auto& basis = master.basis;
+  basis.columns.resize(configurations_.size(), BasisStatus::AtLower);
+  Basis from{{}, basis.rows};
+  for (auto const c : columns) from.columns.push_back(basis.columns[c]);
   auto answer = lanewise::solve(program, from);
   if (!answer) return answer;
-  basis_ = {std::vector<BasisStatus>(configurations_.size(), BasisStatus::AtLower), answer->basis.rows};
-  for (std::size_t k = 0; k < columns.size(); ++k) basis_.columns[columns[k]] = answer->basis.columns[k];
+  basis = {std::vector<BasisStatus>(configurations_.size(), BasisStatus::AtLower), answer->basis.rows};
+  for (std::size_t k = 0; k < columns.size(); ++k) basis.columns[columns[k]] = answer->basis.columns[k];
   std::vector<double> durations(configurations_.size(), 0);
   for (std::size_t k = 0; k < columns.size(); ++k) durations[columns[k]] = answer->x[k];
   answer->x = std::move(durations);
@@ -216,7 +272,7 @@ std::optional<std::vector<double>> ConfigurationProgram::durations_with_setup_co
       costs.push_back(1 + setup_cost_weight * latency /
                               std::max(durations[c], kScheduleLimits.min_duration_for_setup * makespan));
     }
-    auto answer = solve_master(all_columns(), costs);
+    auto answer = solve(transfers_, all_columns(), costs);
     if (!answer) return std::nullopt;
     durations = std::move(answer->x);
   }

@@ -9,6 +9,7 @@
 #include <set>
 #include <vector>
 
+#include "core/planner/schedules/flow_symmetries.hpp"
 #include "core/planner/schedules/pricing_problem.hpp"
 #include "core/planner/schedules/schedule.hpp"
 #include "core/planner/sets/draft.hpp"
@@ -43,16 +44,25 @@ class ConfigurationProgram {
     std::vector<double> duals;  // prices of a megabyte of each transfer, which prove the best lower bound
     double max_value = 0;       // of the known configurations at these prices, per millisecond
   };
+  // The rows of a linear program over the configurations: what of the transfers together has to be moved.
+  struct Master {
+    std::vector<double> bytes;       // of a row, megabytes
+    std::vector<std::uint32_t> row;  // of a transfer
+    Basis basis{};                   // of the last solution, with a column for each configuration known then
+  };
 
   void set_piece(std::uint32_t flow, Bytes bytes);
   void add(Configuration configuration);
   [[nodiscard]] double value_of_all_bytes(std::vector<double> const& prices) const;
   [[nodiscard]] double max_known_value(std::vector<double> const& prices) const;
   std::optional<Solution> generate_columns();
+  [[nodiscard]] static std::vector<double> prices_of_transfers(Master const& master, std::vector<double> const& duals);
+  void add_alike(std::vector<double> const& durations);
   [[nodiscard]] std::vector<std::size_t> all_columns() const;
   [[nodiscard]] std::vector<std::size_t> likely_columns(std::vector<double> const& durations,
                                                         std::vector<double> const& prices) const;
-  std::optional<LinearSolution> solve_master(std::vector<std::size_t> const& columns, std::vector<double> const& costs);
+  std::optional<LinearSolution> solve(Master& master, std::vector<std::size_t> const& columns,
+                                      std::vector<double> const& costs);
   std::optional<std::vector<double>> durations_with_setup_cost(std::vector<double> durations, double makespan,
                                                                double setup_cost_weight);
   [[nodiscard]] double setup_saved(std::size_t one, std::size_t other) const;
@@ -67,8 +77,10 @@ class ConfigurationProgram {
   PricingProblem pricing_;
   std::vector<Configuration> configurations_;
   std::set<std::vector<std::uint32_t>> known_;
-  Basis basis_;                     // of the last program solved, with a column for each configuration known then
-  std::vector<double> last_duals_;  // those of the last Solution, from which the next one starts
+  std::optional<FlowSymmetries> symmetries_;  // of a set that is not small and has any
+  Master transfers_;                          // a row for each transfer
+  Master kinds_;                              // with symmetries: a row for each kind of transfers
+  std::vector<double> last_duals_;            // those of the last Solution, from which the next one starts
   bool was_solved_ = false;
 };
 

@@ -43,6 +43,8 @@ struct ScheduleLimits {
   double min_gain_in_stall_rounds = 0.01;
   // Columns in the program, besides those in use: the configurations of the highest value at the last prices.
   std::size_t max_columns = 300;
+  // Configurations that symmetries of the set make of each one in use.
+  std::size_t max_alike = 64;
 
   // ---- From durations of configurations to a schedule.
   std::size_t start_orders = 4;  // each also reversed
