@@ -13,6 +13,7 @@
 #include <stdexcept>
 #include <string_view>
 
+#include "core/io/json.hpp"
 #include "lanewise/io/error.hpp"
 
 namespace lanewise::cli {
@@ -81,7 +82,7 @@ Failure failure_of(std::exception_ptr const& thrown, std::string const& command)
   } catch (Error const& error) {
     return {ExitCode::BadInput, error.what()};
   } catch (nlohmann::json::exception const& error) {
-    return {ExitCode::BadInput, fmt::format("a JSON file is not as expected: {}", error.what())};
+    return {ExitCode::BadInput, fmt::format("a JSON file is not as expected: {}", reason_of(error))};
   } catch (std::filesystem::filesystem_error const& error) {
     return {ExitCode::BadInput, error.what()};
   } catch (std::bad_alloc const&) {

@@ -2,6 +2,7 @@
 // Admission control: holds steps back while a resource that they use is full, although their engines are free.
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "core/estimate/engine_queue.hpp"
@@ -35,7 +36,7 @@ class Admission {
   }
 
   // Which step's end let which step begin.
-  [[nodiscard]] std::vector<StepOrder> take_order() { return std::move(order_); }
+  [[nodiscard]] std::vector<OrderOnly> take_order() { return std::move(order_); }
 
  private:
   // What a step that runs alone takes of a capacity.
@@ -77,7 +78,7 @@ class Admission {
   std::vector<UseAlone> alone_;         // of all steps, one after another
   std::vector<std::size_t> first_use_;  // of a step: its first among these
   std::vector<double> utilisation_;     // of a capacity, by the steps that run at their rates alone
-  std::vector<StepOrder> order_;
+  std::vector<OrderOnly> order_;
   std::vector<std::size_t> waiting_;     // ascending
   std::vector<std::size_t> admissible_;  // of these, those that fitted when the search for them ended
   std::vector<char> is_held_back_;       // of a step: it waits, and did not fit when it was last examined

@@ -48,7 +48,7 @@ Demand ll_demand(Model const& model, Step step) {
   return demand;
 }
 
-Demand known(Model const& model, Step const& step, Demand demand) {
+Demand require_known(Model const& model, Step const& step, Demand demand) {
   if (demand.unknown)
     throw PlanError(fmt::format("transfer '{}' cannot be simulated: nobody says {}", step.transfer,
                                 model.resources().at(*demand.unknown).missing));
@@ -61,7 +61,7 @@ constexpr std::size_t kMinStepsOfKinds = 64;
 StepDemands demands_alone(Model const& model, std::vector<Step> const& steps) {
   bool const uses_ll = uses_ll_protocol(steps);
   auto const lowered = [&](Step const& step) {
-    return uses_ll ? known(model, step, ll_demand(model, step)) : known_demand_of(model, step);
+    return uses_ll ? require_known(model, step, ll_demand(model, step)) : known_demand_of(model, step);
   };
   StepDemands demands(steps.size());
   if (steps.size() < kMinStepsOfKinds) {
@@ -116,7 +116,9 @@ Demand demand_of(Model const& model, Step const& step) {
   return demand;
 }
 
-Demand known_demand_of(Model const& model, Step const& step) { return known(model, step, demand_of(model, step)); }
+Demand known_demand_of(Model const& model, Step const& step) {
+  return require_known(model, step, demand_of(model, step));
+}
 
 Demand demand_with_busy_engines(Model const& model, Step const& step) {
   auto demand = demand_of(model, step);

@@ -19,8 +19,8 @@ Demand demand_with_busy_engines(Model const& model, Step const& step);
 // Of all steps, with the costs between them; of a folded plan's with those that they stand for. Throws PlanError naming
 // a step for which a figure is unknown.
 StepDemands demands_of(Model const& model, std::vector<Step> const& steps, Folding const& folding = {});
-// The same of steps whose demands alone are known, one a step.
-StepDemands demands_together(Model const& model, std::vector<Step> const& steps, StepDemands alone);
+// The same of steps whose `demands` alone are known, one a step.
+StepDemands demands_together(Model const& model, std::vector<Step> const& steps, StepDemands demands);
 
 // What a step needs alone. Throws PlanError naming it where a figure is unknown.
 Demand known_demand_of(Model const& model, Step const& step);

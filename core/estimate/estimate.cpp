@@ -62,7 +62,7 @@ class EstimatedRun {
   [[nodiscard]] Seconds makespan() const { return result_.makespan; }
 
   // With hold_back(): which step's end let which step begin.
-  [[nodiscard]] std::vector<StepOrder> take_order() { return admission_->take_order(); }
+  [[nodiscard]] std::vector<OrderOnly> take_order() { return admission_->take_order(); }
 
  private:
   void ready(std::size_t step) {
@@ -149,7 +149,7 @@ ScheduledRun schedule_with_admission(Model const& model, std::span<Step const> s
   return {std::move(result), run.take_order()};
 }
 
-void add_order(std::vector<Step>& steps, std::span<StepOrder const> order) {
+void add_order(std::vector<Step>& steps, std::span<OrderOnly const> order) {
   for (auto const& [before, step] : order) steps[index(step)].order_only.push_back(before);
   for (auto& step : steps) {
     auto& order_only = step.order_only;

@@ -19,14 +19,14 @@ enum class Priority : std::uint8_t {
 };
 
 // The end of one step lets another begin.
-struct StepOrder {
+struct OrderOnly {
   StepId before{};
   StepId step{};
 };
 
 struct ScheduledRun {
   Estimate run;
-  std::vector<StepOrder> order;  // what it keeps to beside the steps' own dependencies
+  std::vector<OrderOnly> order;  // what it keeps to beside the steps' own dependencies
 };
 
 // List scheduling (Graham 1966) with admission control. A step starts only if every resource on its route then stays at
@@ -37,6 +37,6 @@ ScheduledRun schedule_with_admission(Model const& model, std::span<Step const> s
                                      Priority priority = Priority::StepOrder);
 
 // Adds to `order_only` of the steps what makes any executor keep an order.
-void add_order(std::vector<Step>& steps, std::span<StepOrder const> order);
+void add_order(std::vector<Step>& steps, std::span<OrderOnly const> order);
 
 }  // namespace lanewise

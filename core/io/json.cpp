@@ -28,6 +28,17 @@ SourcePos position_of(SourceText const& source, std::string_view text) {
 
 }  // namespace
 
+std::string reason_of(nlohmann::ordered_json::exception const& error) {
+  std::string_view reason(error.what());  // "[json.exception.out_of_range.403] key 'drive' not found"
+  if (auto const name = reason.find("] "); name != std::string_view::npos) reason.remove_prefix(name + 2);
+  constexpr int kNoSuchKey = 403;
+  if (error.id == kNoSuchKey) {
+    auto const key = reason.substr(reason.find_first_of('\''));
+    return fmt::format("it has no {}", key.substr(0, key.find_last_of('\'') + 1));
+  }
+  return std::string(reason);
+}
+
 std::int64_t whole_number(nlohmann::ordered_json const& value, std::int64_t max) {
   auto const number = value.get<double>();
   if (!(number >= 0 && number <= static_cast<double>(max)) || number != std::floor(number))

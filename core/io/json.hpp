@@ -21,6 +21,9 @@ nlohmann::ordered_json parse_json(SourceText const& source, std::string_view sch
 // The same where files of several versions are read; an error asks for the first of them.
 nlohmann::ordered_json parse_json(SourceText const& source, std::span<std::string_view const> schemas);
 
+// What is wrong with the content of a file, without the library's words: "it has no 'drive'".
+std::string reason_of(nlohmann::ordered_json::exception const& error);
+
 // A whole number from 0 to `max`, and a size in bytes. Throw InputError where the value is none.
 std::int64_t whole_number(nlohmann::ordered_json const& value, std::int64_t max);
 Bytes size_from(nlohmann::ordered_json const& value);

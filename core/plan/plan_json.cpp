@@ -361,6 +361,8 @@ void for_each_named(std::string_view what, Json const& items, Read read) {
     } catch (InputError const& error) {
       auto const transfer = items[i].at("transfer").get<std::string>();
       throw InputError(fmt::format("{} {} (transfer '{}'): {}", what, i, transfer, error.what()));
+    } catch (Json::exception const& error) {
+      throw InputError(fmt::format("not a plan: {} {}: {}", what, i, reason_of(error)));
     }
   }
 }
@@ -395,7 +397,7 @@ Plan plan_from_json(nlohmann::ordered_json const& json, Machine const& machine) 
     plan.verify(machine);
     return plan;
   } catch (Json::exception const& error) {
-    throw InputError(std::string("not a plan: ") + error.what());
+    throw InputError("not a plan: " + reason_of(error));
   }
 }
 

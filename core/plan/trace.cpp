@@ -125,7 +125,7 @@ Trace trace_from_json(nlohmann::ordered_json const& json) {
         throw InputError(fmt::format("not a trace: a step has demand {} of {}", *step.demand, trace.demands.size()));
     return trace;
   } catch (nlohmann::ordered_json::exception const& error) {
-    throw InputError(std::string("not a trace: ") + error.what());
+    throw InputError("not a trace: " + reason_of(error));
   }
 }
 

@@ -68,7 +68,7 @@ std::vector<RecordedRun> recorded_runs_from_json(nlohmann::ordered_json const& j
     }
     return runs;
   } catch (nlohmann::ordered_json::exception const& error) {
-    throw InputError(std::string("not a file of runs: ") + error.what());
+    throw InputError("not a file of runs: " + reason_of(error));
   }
 }
 

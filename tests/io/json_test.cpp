@@ -18,6 +18,20 @@ std::string json_refusal(std::string text) {
   return input_error([&] { parse_json(SourceText::from_memory("f", std::move(text)), "plan/1"); });
 }
 
+TEST(Json, SaysWhatAFileLacksInPlainWords) {
+  auto const reason = [](auto const& read) {
+    try {
+      read(nlohmann::ordered_json{{"way", {{"mechanism", 3}}}});
+    } catch (nlohmann::ordered_json::exception const& error) {
+      return reason_of(error);
+    }
+    return std::string();
+  };
+  EXPECT_EQ(reason([](auto const& json) { json.at("way").at("drive"); }), "it has no 'drive'");
+  EXPECT_EQ(reason([](auto const& json) { json.at("way").at("mechanism").template get<std::string>(); }),
+            "type must be string, but is number");
+}
+
 // Positive numbers over many orders of magnitude.
 class Numbers {
  public:

@@ -444,6 +444,10 @@ TEST(PlanJson, ThatIsNoPlanIsRefused) {
   json = to_json(small_plan(model), machine);
   json["steps"][0]["way"]["mechanism"] = "magic";
   EXPECT_THROW(static_cast<void>(plan_from_json(json, machine)), InputError);
+  json = to_json(small_plan(model), machine);
+  json["steps"][1]["way"].erase("drive");
+  EXPECT_EQ(test::input_error([&] { static_cast<void>(plan_from_json(json, machine)); }),
+            "not a plan: step 1: it has no 'drive'");
 }
 
 TEST(PlanOfRequests, NamesTheRequestWithoutAWay) {

@@ -1,6 +1,8 @@
 // NVLink, NVSwitch and NVLink-C2C.
 #include <fmt/format.h>
 
+#include <cstdint>
+
 #include "core/machine/nvlink_bundles.hpp"
 #include "core/machine/nvlink_domains.hpp"
 #include "core/model/lowering/lowering.hpp"

@@ -22,19 +22,6 @@ bool has_stalled(std::vector<double>& makespans, double makespan) {
          makespans[makespans.size() - 1 - back] <= makespan * (1 + kScheduleLimits.min_gain_in_stall_rounds);
 }
 
-// Each value becomes the mean of those of its kind.
-std::vector<double> means(std::vector<double> const& values, std::vector<std::uint32_t> const& kinds) {
-  std::vector<double> sums(kinds.size(), 0);
-  std::vector<double> counts(kinds.size(), 0);
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    sums[kinds[i]] += values[i];
-    counts[kinds[i]] += 1;
-  }
-  std::vector<double> result;
-  for (auto const kind : kinds) result.push_back(sums[kind] / counts[kind]);
-  return result;
-}
-
 }  // namespace
 
 ConfigurationProgram::ConfigurationProgram(TransferSet const& set, Model const& model, unsigned seed)
@@ -55,12 +42,9 @@ ConfigurationProgram::ConfigurationProgram(TransferSet const& set, Model const& 
 }
 
 void ConfigurationProgram::set_pieces(std::vector<Shares> const& bytes) {
-  std::vector<double> pieces;
   for (std::uint32_t flow = 0; flow < flows_.size(); ++flow)
-    pieces.push_back(bytes[flows_[flow].transfer][flows_[flow].option]);
-  if (symmetries_) pieces = means(pieces, symmetries_->kinds_of_flows());
-  for (std::uint32_t flow = 0; flow < flows_.size(); ++flow)
-    if (pieces[flow] > 0) set_piece(flow, Bytes(std::max<std::int64_t>(1, static_cast<std::int64_t>(pieces[flow]))));
+    if (auto const piece = bytes[flows_[flow].transfer][flows_[flow].option]; piece > 0)
+      set_piece(flow, Bytes(std::max<std::int64_t>(1, static_cast<std::int64_t>(piece))));
   for (auto& configuration : configurations_) flows_.share(configuration);
 }
 
@@ -102,25 +86,37 @@ double ConfigurationProgram::max_known_value(std::vector<double> const& prices) 
   return most;
 }
 
-// At any prices, the value of all bytes over the highest value of a configuration per millisecond is a lower bound on
-// the makespan (Farley 1990), as far as the pricing search finds that configuration.
 std::optional<ConfigurationProgram::Solution> ConfigurationProgram::generate_columns() {
-  auto& master = symmetries_ ? kinds_ : transfers_;
   Solution found;
   found.duals = last_duals_;
-  double lower_bound = 0;
-  std::vector<double> durations;
+  auto rounds = std::exchange(was_solved_, true) ? kScheduleLimits.max_more_rounds : kScheduleLimits.max_rounds;
+  double enough = 0;
+  if (symmetries_) {
+    if (!generate_columns(found, kinds_, rounds, enough)) return std::nullopt;
+    add_alike(found.durations);
+    rounds = kScheduleLimits.max_more_rounds;
+    enough = found.makespan * (1 + kScheduleLimits.max_ratio_to_kinds);
+  }
+  if (!generate_columns(found, transfers_, rounds, enough)) return std::nullopt;
+  last_duals_ = found.duals;
+  return found;
+}
+
+// Ends at a makespan of `enough` milliseconds at the latest. At any prices, the value of all bytes over the highest
+// value of a configuration per millisecond is a lower bound on the makespan (Farley 1990), as far as the pricing search
+// finds that configuration.
+bool ConfigurationProgram::generate_columns(Solution& found, Master& master, int rounds, double enough) {
   std::vector<double> makespans;  // of the rounds
   std::vector<double> prices(bytes_.size(), 0);
   auto const perturbations = bytes_.size() <= kScheduleLimits.small_set ? kScheduleLimits.perturbations_of_small_set
                                                                         : kScheduleLimits.perturbations;
-  auto const rounds = std::exchange(was_solved_, true) ? kScheduleLimits.max_more_rounds : kScheduleLimits.max_rounds;
+  found.durations.clear();
   for (int round = 0; round < rounds; ++round) {
-    auto answer = solve(master, likely_columns(durations, prices), {});
-    if (!answer) return std::nullopt;
-    durations = std::move(answer->x);
-    found.makespan = std::accumulate(durations.begin(), durations.end(), 0.0);
-    if (found.makespan <= lower_bound * (1 + kScheduleLimits.close_enough_gap)) break;
+    auto answer = solve(master, likely_columns(found.durations, prices), {});
+    if (!answer) return false;
+    found.durations = std::move(answer->x);
+    found.makespan = std::accumulate(found.durations.begin(), found.durations.end(), 0.0);
+    if (found.makespan <= std::max(enough, found.lower_bound * (1 + kScheduleLimits.close_enough_gap))) break;
     if (bytes_.size() > kScheduleLimits.small_set && has_stalled(makespans, found.makespan)) break;
     // The program's own duals oscillate. Smoothing them, half way to those of the best lower bound so far, converges
     // sooner (Wentges 1997).
@@ -135,8 +131,8 @@ std::optional<ConfigurationProgram::Solution> ConfigurationProgram::generate_col
     most = std::max(most, flows_.value_of(best, prices));
     for (auto& other : others) add(std::move(other));
     add(std::move(best));
-    if (auto const value = value_of_all_bytes(prices); value > lower_bound * most) {
-      lower_bound = value / most;
+    if (auto const value = value_of_all_bytes(prices); value > found.lower_bound * most) {
+      found.lower_bound = value / most;
       found.duals = prices;
       found.max_value = most;
     } else if (configurations_.size() == before) {
@@ -144,9 +140,7 @@ std::optional<ConfigurationProgram::Solution> ConfigurationProgram::generate_col
       found.max_value = max_known_value(found.duals);
     }
   }
-  last_duals_ = found.duals;
-  if (symmetries_) add_alike(durations);
-  return found;
+  return true;
 }
 
 std::vector<double> ConfigurationProgram::prices_of_transfers(Master const& master, std::vector<double> const& duals) {
@@ -155,7 +149,8 @@ std::vector<double> ConfigurationProgram::prices_of_transfers(Master const& mast
   return prices;
 }
 
-// What symmetries make of the configurations in use. With all of these every transfer of a kind moves as much.
+// Adds what symmetries make of the configurations in use, from each those first that differ least: flows that two of
+// them have in common go on from one to the other.
 void ConfigurationProgram::add_alike(std::vector<double> const& durations) {
   for (auto const c : in_use(durations)) {
     std::vector<std::vector<std::uint32_t>> alike{configurations_[c].flows};
@@ -173,6 +168,13 @@ void ConfigurationProgram::add_alike(std::vector<double> const& durations) {
       add(std::move(configuration));
     }
   }
+}
+
+std::vector<std::uint32_t> ConfigurationProgram::kinds_of_flows() const {
+  if (symmetries_) return symmetries_->kinds_of_flows();
+  std::vector<std::uint32_t> kinds(flows_.size());
+  std::iota(kinds.begin(), kinds.end(), 0U);
+  return kinds;
 }
 
 std::vector<Schedule> ConfigurationProgram::solve() {

@@ -33,6 +33,9 @@ class ConfigurationProgram {
   void set_pieces(std::vector<Shares> const& bytes);
   // The flows that run side by side in a plan of the same set become columns, from which better ones are found sooner.
   void add_configurations_of(Evaluation const& evaluation);
+  // By flow, in the order of CandidateFlows: equal for those that take one another's place. Their pieces should have
+  // one size.
+  [[nodiscard]] std::vector<std::uint32_t> kinds_of_flows() const;
   // The shortest schedules found, with ever fewer slices, each in several orders. Empty without a solver.
   std::vector<Schedule> solve();
   // A lower bound on the makespan of schedules at these rates. 0 without a solver.
@@ -40,9 +43,11 @@ class ConfigurationProgram {
 
  private:
   struct Solution {
-    double makespan = 0;        // milliseconds, of the shortest schedule found
-    std::vector<double> duals;  // prices of a megabyte of each transfer, which prove the best lower bound
-    double max_value = 0;       // of the known configurations at these prices, per millisecond
+    double makespan = 0;            // milliseconds, of the shortest schedule found
+    std::vector<double> duals;      // prices of a megabyte of each transfer, which prove the best lower bound
+    double max_value = 0;           // of the known configurations at these prices, per millisecond
+    double lower_bound = 0;         // on that, as far as the pricing search finds the best configuration
+    std::vector<double> durations;  // of the configurations, milliseconds
   };
   // The rows of a linear program over the configurations: what of the transfers together has to be moved.
   struct Master {
@@ -56,6 +61,7 @@ class ConfigurationProgram {
   [[nodiscard]] double value_of_all_bytes(std::vector<double> const& prices) const;
   [[nodiscard]] double max_known_value(std::vector<double> const& prices) const;
   std::optional<Solution> generate_columns();
+  bool generate_columns(Solution& found, Master& master, int rounds, double enough);
   [[nodiscard]] static std::vector<double> prices_of_transfers(Master const& master, std::vector<double> const& duals);
   void add_alike(std::vector<double> const& durations);
   [[nodiscard]] std::vector<std::size_t> all_columns() const;

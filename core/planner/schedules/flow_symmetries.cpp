@@ -2,11 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <map>
 #include <numeric>
 #include <optional>
-#include <tuple>
 #include <utility>
+#include <variant>
+
+#include "core/planner/schedules/schedule_limits.hpp"
 
 namespace lanewise {
 namespace {
@@ -52,24 +56,21 @@ class SymmetrySearch {
     }
   }
 
-  // For each place the symmetries that leave those before it where they are and move it to each other place.
-  std::vector<std::vector<std::uint32_t>> generators() {
-    std::vector<std::vector<std::uint32_t>> found;
+  // Of each place, a symmetry that leaves those before it where they are and moves it to each other place.
+  std::vector<FlowSymmetries::Permutation> generators() {
+    std::vector<FlowSymmetries::Permutation> found;
     if (!has_one_a_pair_) return found;
     find_kinds_of_pairs();
     for (std::size_t fixed = places_.size(); fixed-- > 0;)
       for (auto other = fixed + 1; other < places_.size(); ++other) {
         image_.resize(fixed);
         std::iota(image_.begin(), image_.end(), std::size_t{0});
-        tries_left_ = kTries;
         if (is_possible(other) && extend(other)) found.push_back(permuted_flows_);
       }
     return found;
   }
 
  private:
-  static constexpr int kTries = 500;  // of places, for one symmetry
-
   std::uint32_t& transfer_of(std::size_t from, std::size_t to) { return transfer_of_[from * places_.size() + to]; }
   [[nodiscard]] std::uint32_t kind_of(std::size_t from, std::size_t to) const {
     return kind_of_pair_[from * places_.size() + to];
@@ -77,7 +78,7 @@ class SymmetrySearch {
 
   // What can be seen of the transfer between two places without asking what its ways use.
   void find_kinds_of_pairs() {
-    using Seen = std::tuple<std::int64_t, std::size_t, std::vector<std::pair<Mechanism, float>>>;
+    using Seen = std::pair<std::int64_t, std::vector<std::pair<Mechanism, float>>>;
     std::map<Seen, std::uint32_t> known;
     kind_of_pair_.assign(transfer_of_.size(), kNobody);
     for (std::size_t pair = 0; pair < transfer_of_.size(); ++pair) {
@@ -87,7 +88,7 @@ class SymmetrySearch {
       for (auto const& option : transfer.options)
         ways.emplace_back(option.way.mechanism, static_cast<float>(option.rate.value()));
       std::sort(ways.begin(), ways.end());
-      Seen seen{transfer.bytes.value(), set_.depth[transfer_of_[pair]], std::move(ways)};
+      Seen seen{transfer.bytes.value(), std::move(ways)};
       kind_of_pair_[pair] = known.try_emplace(std::move(seen), static_cast<std::uint32_t>(known.size())).first->second;
     }
   }
@@ -97,6 +98,7 @@ class SymmetrySearch {
     auto const next = image_.size();
     if (std::find(image_.begin(), image_.end(), candidate) != image_.end()) return false;
     if (places_[next].index() != places_[candidate].index()) return false;
+    if (kind_of(next, next) != kind_of(candidate, candidate)) return false;
     for (std::size_t other = 0; other < next; ++other)
       if (kind_of(next, other) != kind_of(candidate, image_[other]) ||
           kind_of(other, next) != kind_of(image_[other], candidate))
@@ -106,7 +108,8 @@ class SymmetrySearch {
 
   // Lets the next place become `candidate`, and finds places for all after it.
   bool extend(std::size_t candidate) {
-    if (--tries_left_ < 0) return false;
+    if (tries_left_ == 0) return false;
+    --tries_left_;
     image_.push_back(candidate);
     bool found = image_.size() == places_.size() && permutes_flows();
     if (image_.size() < places_.size())
@@ -190,7 +193,7 @@ class SymmetrySearch {
   std::vector<std::uint32_t> kind_of_pair_;
   bool has_one_a_pair_ = true;
   std::vector<std::size_t> image_;  // of the first places
-  int tries_left_ = 0;
+  std::size_t tries_left_ = kScheduleLimits.max_symmetry_tries;
   std::vector<std::uint32_t> permuted_flows_;
 };
 
@@ -218,7 +221,7 @@ std::vector<std::uint32_t> orbits(std::size_t count, std::vector<std::vector<std
 
 FlowSymmetries::FlowSymmetries(TransferSet const& set, Model const& model, CandidateFlows const& flows)
     : generators_(SymmetrySearch(set, model, flows).generators()) {
-  std::vector<std::vector<std::uint32_t>> of_transfers;
+  std::vector<Permutation> of_transfers;
   for (auto const& permutation : generators_) {
     auto& permuted = of_transfers.emplace_back(set.transfers.size(), 0);
     for (std::uint32_t flow = 0; flow < flows.size(); ++flow)

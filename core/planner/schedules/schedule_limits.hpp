@@ -43,8 +43,12 @@ struct ScheduleLimits {
   double min_gain_in_stall_rounds = 0.01;
   // Columns in the program, besides those in use: the configurations of the highest value at the last prices.
   std::size_t max_columns = 300;
-  // Configurations that symmetries of the set make of each one in use.
+  // Configurations that symmetries of the set make of each one in use, or a few more.
   std::size_t max_alike = 64;
+  // More are generated where a program of all transfers takes longer by this, with these, than that of their kinds.
+  double max_ratio_to_kinds = 0.01;
+  // Places tried in the search for symmetries. Eight GPUs that are all alike need some hundred.
+  std::size_t max_symmetry_tries = 2'000;
 
   // ---- From durations of configurations to a schedule.
   std::size_t start_orders = 4;  // each also reversed

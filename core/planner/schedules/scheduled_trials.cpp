@@ -1,6 +1,7 @@
 #include "core/planner/schedules/scheduled_trials.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <limits>
 #include <utility>
 
@@ -60,24 +61,29 @@ std::vector<Shares> shares_of(std::vector<Segment> const& segments, TransferSet 
   return shares;
 }
 
-// The mean bytes of the segments of every option; a guess for options not in use.
-std::vector<Shares> mean_pieces(std::vector<Segment> const& segments, TransferSet const& set) {
-  std::vector<Shares> bytes;
-  std::vector<Shares> counts;
-  for (auto const& transfer : set.transfers) {
-    bytes.emplace_back(transfer.options.size(), 0.0);
-    counts.emplace_back(transfer.options.size(), 0.0);
-  }
+// The mean bytes of the segments of every kind of option; a guess for those not in use. `kinds`: of the options,
+// numbered through.
+std::vector<Shares> mean_pieces(std::vector<Segment> const& segments, TransferSet const& set,
+                                std::vector<std::uint32_t> const& kinds) {
+  auto const first = first_options(set);
+  std::vector<double> bytes(kinds.size(), 0);  // by kind
+  std::vector<double> counts(kinds.size(), 0);
   for (auto const& segment : segments) {
-    bytes[segment.transfer][segment.option] += segment.bytes;
-    counts[segment.transfer][segment.option] += 1;
+    auto const kind = kinds[first[segment.transfer] + segment.option];
+    bytes[kind] += segment.bytes;
+    counts[kind] += 1;
   }
-  for (std::size_t i = 0; i < bytes.size(); ++i)
-    for (std::size_t o = 0; o < bytes[i].size(); ++o)
-      bytes[i][o] = counts[i][o] > 0
-                        ? bytes[i][o] / counts[i][o]
-                        : kScheduleLimits.unused_piece_share * static_cast<double>(set.transfers[i].bytes.value());
-  return bytes;
+  std::vector<Shares> pieces;
+  for (std::size_t i = 0; i < set.transfers.size(); ++i) {
+    auto& of_transfer = pieces.emplace_back();
+    for (auto option = first[i]; option < first[i + 1]; ++option) {
+      auto const kind = kinds[option];
+      of_transfer.push_back(counts[kind] > 0 ? bytes[kind] / counts[kind]
+                                             : kScheduleLimits.unused_piece_share *
+                                                   static_cast<double>(set.transfers[i].bytes.value()));
+    }
+  }
+  return pieces;
 }
 
 // The guess before any schedule is known: a transfer with several options mostly uses two.
@@ -114,7 +120,7 @@ void add_trials(ScheduledTrials& result, TransferSet const& set, Model const& mo
     if (!result.best || best.evaluation.run.makespan < result.best->run.makespan)
       result.best = std::move(best.evaluation);
     if (is_last) break;
-    program.set_pieces(mean_pieces(best.segments, set));
+    program.set_pieces(mean_pieces(best.segments, set, program.kinds_of_flows()));
   }
 }
 

@@ -30,9 +30,9 @@ struct Evaluation {
     std::size_t transfer = 0;
     std::size_t option = 0;
   };
-  std::vector<Origin> origins;   // of each step
-  std::vector<Step> steps;       // without what admission added to their order
-  std::vector<StepOrder> order;  // that
+  std::vector<Origin> origins;  // of each step
+  std::vector<Step> steps;
+  std::vector<OrderOnly> order;  // that admission added; plan_of() writes it into the steps
   Estimate run;
 };
 

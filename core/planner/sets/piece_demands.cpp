@@ -21,18 +21,17 @@ PieceDemands::Piece PieceDemands::of(Portion const& portion, bool is_divided) {
     known_.clear();
     demands_ = StepDemands(kMaxKnown);
   }
-  auto const [found, is_new] =
-      known_.try_emplace({portion.transfer, portion.option, portion.bytes.value(), is_divided});
-  auto& [chunk, number] = found->second;
-  if (is_new) {
-    auto const& transfer = set_.transfers[portion.transfer];
-    auto const& option = transfer.options[portion.option];
-    chunk = portion.bytes < transfer.bytes ? chunk_of_piece(model_, transfer, option, portion.bytes, is_divided)
-                                           : option.way.chunk;
-    number = demands_.size();
-    demands_.add(known_demand_of(model_, step_of(set_, portion, chunk)));
-  }
-  return {chunk, demands_[number]};
+  Key const key{portion.transfer, portion.option, portion.bytes.value(), is_divided};
+  if (auto const found = known_.find(key); found != known_.end())
+    return {found->second.chunk, demands_[found->second.demand]};
+  auto const& transfer = set_.transfers[portion.transfer];
+  auto const& option = transfer.options[portion.option];
+  auto const chunk = portion.bytes < transfer.bytes
+                         ? chunk_of_piece(model_, transfer, option, portion.bytes, is_divided)
+                         : option.way.chunk;
+  demands_.add(known_demand_of(model_, step_of(set_, portion, chunk)));
+  known_.emplace(key, Known{chunk, demands_.size() - 1});
+  return {chunk, demands_[demands_.size() - 1]};
 }
 
 Step step_of(TransferSet const& set, Portion const& portion, Bytes chunk) {

@@ -50,7 +50,7 @@ class PieceDemands {
   TransferSet const& set_;
   Model const& model_;
   std::unordered_map<Key, Known, KeyHash> known_;
-  StepDemands demands_{0};
+  StepDemands demands_{64};
 };
 
 // The step that moves a portion, in chunks of this size.

@@ -87,7 +87,8 @@ class LibrarySteps {
   [[nodiscard]] Plan finish(FirstAccess first_access = FirstAccess::InLatency);
 
  private:
-  // Found once for each class of pairs (core/model/place_classes.hpp), or for a pair where the request names NICs.
+  // Found once for each class of pairs (core/model/place_classes.hpp), for the bytes asked for first; for each pair by
+  // itself where the request names NICs or the way passes a third node.
   std::optional<Way> find_way(Request const& request);
   [[nodiscard]] std::optional<Way> choose(Request request) const;
   Way way_of(Request const& request);
