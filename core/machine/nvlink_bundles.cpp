@@ -19,4 +19,11 @@ std::span<NvlinkBundle const> bundles_of(Machine const& machine, HostId host) {
   return {first, last};
 }
 
+bool are_joined_by(Machine const& machine, PciId a, PciId b, LinkFamily family) {
+  auto const bundles = bundles_of(machine, machine.host_of(a));
+  return std::any_of(bundles.begin(), bundles.end(), [&](NvlinkBundle const& bundle) {
+    return joins(bundle, a, b) && machine.at(bundle.part).link.family == family;
+  });
+}
+
 }  // namespace lanewise

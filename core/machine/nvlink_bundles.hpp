@@ -19,4 +19,7 @@ inline bool joins(NvlinkBundle const& bundle, NvlinkEnd const& a, NvlinkEnd cons
   return (bundle.a == a && bundle.b == b) || (bundle.a == b && bundle.b == a);
 }
 
+// Whether links of this family join two GPUs.
+bool are_joined_by(Machine const& machine, PciId a, PciId b, LinkFamily family);
+
 }  // namespace lanewise

@@ -91,13 +91,7 @@ bool unapproved_guest(Machine const& machine, PciId a, PciId b) {
 bool has_nvlink(Machine const& machine, PciId a, PciId b) { return nvlink_count(machine, a, b) > 0; }
 
 bool has_nvlink(Machine const& machine, PciId gpu, NumaId memory) {
-  NvlinkEnd const end = gpu;
-  if (machine.host_of(gpu) != machine.host_of(Place(memory))) return false;
-  auto const bundles = bundles_of(machine, machine.host_of(gpu));
-  return std::any_of(bundles.begin(), bundles.end(), [&](NvlinkBundle const& bundle) {
-    bool const to_cpu = std::holds_alternative<SocketId>(bundle.a) || std::holds_alternative<SocketId>(bundle.b);
-    return to_cpu && (bundle.a == end || bundle.b == end);
-  });
+  return machine.host_of(gpu) == machine.host_of(Place(memory)) && cpu_link(machine, gpu).has_value();
 }
 
 std::optional<CpuLink> cpu_link(Machine const& machine, PciId gpu) {

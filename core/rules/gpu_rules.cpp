@@ -24,11 +24,7 @@ bool atomic(Attempt const& a) { return a.op == Op::Atomic; }
 bool kernel_over_rdma_links(Attempt const& a) {
   if (!by_kernel(a.op)) return false;
   auto const is_crossed = [&](std::optional<PciId> from, std::optional<PciId> to) {
-    if (!from || !to) return false;
-    auto const bundles = bundles_of(a.machine, a.machine.host_of(*from));
-    return std::any_of(bundles.begin(), bundles.end(), [&](NvlinkBundle const& bundle) {
-      return joins(bundle, *from, *to) && a.machine.at(bundle.part).link.family == LinkFamily::GpuRoce;
-    });
+    return from && to && are_joined_by(a.machine, *from, *to, LinkFamily::GpuRoce);
   };
   auto const from = gpu_at(a.machine, a.from);
   auto const to = gpu_at(a.machine, a.to);

@@ -49,12 +49,9 @@ void ConfigurationProgram::set_pieces(std::vector<Shares> const& bytes) {
 }
 
 void ConfigurationProgram::set_piece(std::uint32_t flow, Bytes bytes) {
-  auto const& transfer = set_.transfers[flows_[flow].transfer];
-  auto const& option = transfer.options[flows_[flow].option];
-  auto way = option.way;
-  if (bytes < transfer.bytes) way.chunk = chunk_of_piece(model_, transfer, option, bytes, /*is_divided=*/true);
-  Step const step{transfer.id, transfer.from, transfer.to, bytes, option.op, way, {}};
-  auto const demand = demand_with_busy_engines(model_, step);
+  Portion const piece{flows_[flow].transfer, flows_[flow].option, Bytes(0), bytes};
+  auto const chunk = chunk_of(set_, model_, piece, /*is_divided=*/true);
+  auto const demand = demand_with_busy_engines(model_, step_of(set_, piece, chunk));
   auto const cost = model_.cost(demand, bytes);
   flows_.set_speed(flow, cost ? (bytes / cost->time).value() / kGigabyteASecond : 0,
                    demand.latency() / Seconds(kMillisecond));

@@ -166,10 +166,7 @@ Bytes round_to_alignment(double bytes) {
 
 Evaluation steps_of_portions(TransferSet const& set, Model const& model, std::vector<Portion> const& portions) {
   return steps_in_order(set, portions, [&](Portion const& portion, bool is_divided) {
-    auto const& transfer = set.transfers[portion.transfer];
-    auto const& option = transfer.options[portion.option];
-    return portion.bytes < transfer.bytes ? chunk_of_piece(model, transfer, option, portion.bytes, is_divided)
-                                          : option.way.chunk;
+    return chunk_of(set, model, portion, is_divided);
   });
 }
 

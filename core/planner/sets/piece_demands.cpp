@@ -24,14 +24,17 @@ PieceDemands::Piece PieceDemands::of(Portion const& portion, bool is_divided) {
   Key const key{portion.transfer, portion.option, portion.bytes.value(), is_divided};
   if (auto const found = known_.find(key); found != known_.end())
     return {found->second.chunk, demands_[found->second.demand]};
-  auto const& transfer = set_.transfers[portion.transfer];
-  auto const& option = transfer.options[portion.option];
-  auto const chunk = portion.bytes < transfer.bytes
-                         ? chunk_of_piece(model_, transfer, option, portion.bytes, is_divided)
-                         : option.way.chunk;
+  auto const chunk = chunk_of(set_, model_, portion, is_divided);
   demands_.add(known_demand_of(model_, step_of(set_, portion, chunk)));
   known_.emplace(key, Known{chunk, demands_.size() - 1});
   return {chunk, demands_[demands_.size() - 1]};
+}
+
+Bytes chunk_of(TransferSet const& set, Model const& model, Portion const& portion, bool is_divided) {
+  auto const& transfer = set.transfers[portion.transfer];
+  auto const& option = transfer.options[portion.option];
+  return portion.bytes < transfer.bytes ? chunk_of_piece(model, transfer, option, portion.bytes, is_divided)
+                                        : option.way.chunk;
 }
 
 Step step_of(TransferSet const& set, Portion const& portion, Bytes chunk) {

@@ -53,6 +53,9 @@ class PieceDemands {
   StepDemands demands_{64};
 };
 
+// The chunk of a portion's way. `is_divided`: whether other portions of its transfer go another way.
+Bytes chunk_of(TransferSet const& set, Model const& model, Portion const& portion, bool is_divided);
+
 // The step that moves a portion, in chunks of this size.
 Step step_of(TransferSet const& set, Portion const& portion, Bytes chunk);
 

@@ -14,28 +14,13 @@
 #include <vector>
 
 #include "core/planner/schedules/configuration_program.hpp"
-#include "lanewise/planner/planner.hpp"
-#include "tests/support/bundled.hpp"
+#include "tests/support/all_to_all.hpp"
 
 namespace lanewise {
 namespace {
 
 using namespace literals;
-
-struct AllToAll {
-  explicit AllToAll(std::string const& name) : machine(test::bundled().machine(name)) {
-    std::vector<Request> requests;
-    for (auto const& from : machine.all(PciKind::Gpu))
-      for (auto const& to : machine.all(PciKind::Gpu))
-        if (from != to)
-          requests.push_back({.id = std::to_string(requests.size()), .from = from, .to = to, .bytes = 64_MiB});
-    set = transfer_set(Planner(model).plan(requests), model);
-  }
-
-  Machine machine;
-  Model model{machine};
-  TransferSet set;
-};
+using test::AllToAll;
 
 std::map<std::uint32_t, int> sizes(std::vector<std::uint32_t> const& kinds) {
   std::map<std::uint32_t, int> result;

@@ -9,25 +9,14 @@
 
 #include "core/planner/search_limits.hpp"
 #include "core/planner/sets/load_balance.hpp"
-#include "lanewise/planner/planner.hpp"
-#include "tests/support/bundled.hpp"
+#include "tests/support/all_to_all.hpp"
 
 namespace lanewise {
 namespace {
 
-using namespace literals;
-
 // An all-to-all among GPUs below PCIe switches, whose links several transfers want at a time.
 class OrderSearch : public testing::Test {
  protected:
-  OrderSearch() {
-    std::vector<Request> requests;
-    for (auto const& from : gpus_)
-      for (auto const& to : gpus_)
-        if (from != to)
-          requests.push_back({.id = std::to_string(requests.size()), .from = from, .to = to, .bytes = 64_MiB});
-    set_ = transfer_set(Planner(model_).plan(requests), model_);
-  }
   [[nodiscard]] Draft draft(std::size_t pieces_per_share) const {
     return {.shares = default_shares(set_),
             .max_utilisation = kSearchLimits.two_or_three,
@@ -39,10 +28,9 @@ class OrderSearch : public testing::Test {
     return {value, std::move(draft)};
   }
 
-  Machine machine_ = test::bundled().machine("a100x8-pcie-4sw");
-  std::vector<PciId> gpus_ = machine_.all(PciKind::Gpu);
-  Model model_{machine_};
-  TransferSet set_;
+  test::AllToAll planned_{"a100x8-pcie-4sw"};
+  Model const& model_ = planned_.model;
+  TransferSet const& set_ = planned_.set;
   DraftEvaluator evaluator_{set_, model_};
   Rating rating_{set_, model_, Objective::Makespan, evaluator_};
 };

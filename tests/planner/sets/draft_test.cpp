@@ -10,25 +10,14 @@
 
 #include "core/estimate/demands.hpp"
 #include "core/planner/search_limits.hpp"
-#include "lanewise/planner/planner.hpp"
-#include "tests/support/bundled.hpp"
+#include "tests/support/all_to_all.hpp"
 
 namespace lanewise {
 namespace {
 
-using namespace literals;
-
 // An all-to-all among GPUs below PCIe switches, whose transfers can be divided.
 class Drafts : public testing::Test {
  protected:
-  Drafts() {
-    std::vector<Request> requests;
-    for (auto const& from : gpus_)
-      for (auto const& to : gpus_)
-        if (from != to)
-          requests.push_back({.id = std::to_string(requests.size()), .from = from, .to = to, .bytes = 64_MiB});
-    set_ = transfer_set(Planner(model_).plan(requests), model_);
-  }
   // Each transfer divided at random over two of its options.
   Draft random_draft() {
     Draft draft{.shares = default_shares(set_), .max_utilisation = kSearchLimits.two_or_three, .pieces_per_share = 2};
@@ -41,10 +30,9 @@ class Drafts : public testing::Test {
     return draft;
   }
 
-  Machine machine_ = test::bundled().machine("a100x8-pcie-4sw");
-  std::vector<PciId> gpus_ = machine_.all(PciKind::Gpu);
-  Model model_{machine_};
-  TransferSet set_;
+  test::AllToAll planned_{"a100x8-pcie-4sw"};
+  Model const& model_ = planned_.model;
+  TransferSet const& set_ = planned_.set;
   std::mt19937 random_{1};
 };
 

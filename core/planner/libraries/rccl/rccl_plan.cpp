@@ -6,6 +6,7 @@
 #include <cmath>
 #include <vector>
 
+#include "core/machine/nvlink_bundles.hpp"
 #include "core/planner/collectives/algorithms/double_tree.hpp"
 #include "core/planner/libraries/rccl/tuning.hpp"
 #include "core/planner/libraries/steps/library_steps.hpp"
@@ -84,13 +85,7 @@ class RcclPlan {
     refuse_unknown_op(collective_.op, "RCCL");
   }
 
-  [[nodiscard]] bool are_joined(PciId a, PciId b) const {
-    return std::any_of(machine_.nvlinks.begin(), machine_.nvlinks.end(), [&](NvlinkBundle const& bundle) {
-      bool const joins = (bundle.a == NvlinkEnd(a) && bundle.b == NvlinkEnd(b)) ||
-                         (bundle.a == NvlinkEnd(b) && bundle.b == NvlinkEnd(a));
-      return joins && machine_.at(bundle.part).link.family == LinkFamily::GpuXgmi;
-    });
-  }
+  [[nodiscard]] bool are_joined(PciId a, PciId b) const { return are_joined_by(machine_, a, b, LinkFamily::GpuXgmi); }
 
   [[nodiscard]] Chip chip() const {
     auto const* part = machine_.part_of(nodes_.front().front());
