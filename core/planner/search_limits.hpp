@@ -22,6 +22,9 @@ struct SearchLimits {
   Seconds min_seconds_by_both_movers{6e-6};
   // The search ends this close to the lower bound.
   double close_enough_gap = 0.02;
+  // Smaller pieces, orders and schedules are expected to leave at least this part of the gap between the best draft and
+  // the lower bound. Where a plan of this gap is of no use they are left out.
+  double least_gap_left = 0.2;
   // Local search is repeated from its own result while the gap to the lower bound is larger than this. Sets that are
   // not small but can have schedules are then searched locally instead of for orders, which gain less.
   double large_gap = 0.15;
@@ -56,9 +59,10 @@ struct SearchLimits {
 
   // ---- Orders, of sets that are not small (order_search.hpp). On the bundled machines 12 orders gained nothing in the
   // mean over 6.
-  std::size_t max_drafts_in_orders = 4;  // the best of those tried so far
-  int orders_of_draft = 6;               // in the first round, in the next one twice as many
-  int pairs_exchanged = 4;               // of transfers, from one order to the next
+  std::size_t drafts_in_orders = 4;                   // the best of those tried so far
+  std::size_t drafts_in_orders_before_schedules = 3;  // of sets that get a schedule where orders leave a gap
+  int orders_of_draft = 6;                            // in the first round, in the next one twice as many
+  int pairs_exchanged = 4;                            // of transfers, from one order to the next
 
   // ---- Load balancing (load_balance.hpp). The marginal cost of a byte on a resource is
   // (time of the resource / longest time of all)^(2^k), for these k one after another: powers 8, 16, 32, 64. The higher
@@ -85,8 +89,6 @@ struct SearchLimits {
   // it is smaller.
   double min_gap_to_schedule_small_set = 0.04;
   double min_gap_to_schedule_large_set = 0.07;
-  // A schedule is not expected to gain more than this.
-  double max_schedule_gain = 0.15;
 
   // ---- Admission control: a step starts only if every resource on its route then stays at or below this utilisation.
   // Of the values tried on the bundled machines these were the best. The rates are those that steps have alone, so

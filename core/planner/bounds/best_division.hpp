@@ -1,4 +1,5 @@
 #pragma once
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -9,12 +10,13 @@ namespace lanewise {
 // How many bytes of each transfer take each of its options.
 struct Division {
   std::vector<std::vector<double>> bytes;            // in the least time
-  std::vector<std::vector<double>> least_congested;  // in hardly more time; empty if each transfer has one way
+  std::vector<std::vector<double>> least_congested;  // in hardly more time; may be empty
   Seconds makespan{0};                               // no plan with these options is shorter
 };
 
 // The division that takes the least time if all transfers begin at once. Nullopt without a solver, or if there are too
-// many ways.
-std::optional<Division> best_division(std::vector<OpenTransfer> const& transfers, Model const& model);
+// many ways. `wanted`: where no division takes as little, none is made less congested.
+std::optional<Division> best_division(std::vector<OpenTransfer> const& transfers, Model const& model,
+                                       Seconds wanted = Seconds(std::numeric_limits<double>::infinity()));
 
 }  // namespace lanewise

@@ -18,7 +18,7 @@ std::vector<double> TransferProgram::weights() {
   return best;
 }
 
-std::optional<Division> TransferProgram::division() {
+std::optional<Division> TransferProgram::division(Seconds wanted) {
   auto const optimal = optimum();
   if (!optimal) return std::nullopt;
   auto const& transfers = constraints_.transfers();
@@ -27,7 +27,7 @@ std::optional<Division> TransferProgram::division() {
   for (auto const& transfer : transfers) division.bytes.emplace_back(transfer.options.size(), 0.0);
   for (std::size_t c = 0; c < columns.size(); ++c)
     division.bytes[columns[c].transfer][columns[c].option] = optimal->bytes[c];
-  if (each_has_one_way()) return division;
+  if (each_has_one_way() || division.makespan > wanted) return division;
   if (auto const bytes = least_congested_bytes(optimal->makespan)) {
     division.least_congested = division.bytes;
     for (std::size_t c = 0; c < columns.size(); ++c)
@@ -178,9 +178,9 @@ void TransferProgram::add_way_columns(LinearProgram& program, MergedTransfers co
   }
 }
 
-std::optional<Division> best_division(std::vector<OpenTransfer> const& transfers, Model const& model) {
+std::optional<Division> best_division(std::vector<OpenTransfer> const& transfers, Model const& model, Seconds wanted) {
   std::vector<double> const none(transfers.size(), 0);
-  return TransferProgram(transfers, model, none, none).division();
+  return TransferProgram(transfers, model, none, none).division(wanted);
 }
 
 }  // namespace lanewise

@@ -31,8 +31,8 @@ class TransferProgram {
   [[nodiscard]] bool needs_turns() const { return needs_turns_; }
   [[nodiscard]] double first_byte() const { return constraints_.first_byte(); }
 
-  // Nullopt without a solver or with too many ways.
-  [[nodiscard]] std::optional<Division> division();
+  // Nullopt without a solver or with too many ways. `wanted`: as that of best_division().
+  [[nodiscard]] std::optional<Division> division(Seconds wanted);
 
  private:
   std::optional<TransferSolution> optimum();

@@ -11,6 +11,7 @@
 #include "core/planner/search/order_search.hpp"
 #include "core/planner/search_limits.hpp"
 #include "core/planner/sets/load_balance.hpp"
+#include "core/planner/sets/share_loads.hpp"
 #include "lanewise/planner/bounds/lower_bound.hpp"
 
 namespace lanewise {
@@ -67,10 +68,11 @@ RatedDraft DraftSearch::run(double default_value, double wanted) {
     return std::move(best_);
   }
   search();
-  auto const scheduled =
-      best_.value <= wanted * (1 + kSearchLimits.max_schedule_gain) ? search_schedules() : RatedDraft{};
-  simplify(default_value);
-  if (is_improvement(scheduled.value)) best_ = scheduled;
+  auto const scheduled = may_reach_wanted(best_.value) ? search_schedules() : RatedDraft{};
+  if (is_improvement(scheduled.value))
+    best_ = scheduled;
+  else if (best_.value <= wanted)
+    simplify(default_value);
   return std::move(best_);
 }
 
@@ -80,6 +82,11 @@ bool DraftSearch::is_improvement(double value) const {
 bool DraftSearch::is_close_enough() const { return best_.value <= lower_bound_ * (1 + kSearchLimits.close_enough_gap); }
 // Whether the best draft is known to be further from the lower bound than this.
 bool DraftSearch::has_gap(double gap) const { return is_bounded() && best_.value > lower_bound_ * (1 + gap); }
+
+// Whether a search that begins with a draft of this value may find what is wanted.
+bool DraftSearch::may_reach_wanted(double value) const {
+  return lower_bound_ + (value - lower_bound_) * kSearchLimits.least_gap_left <= wanted_;
+}
 
 void DraftSearch::search_quickly() {
   auto const balanced = balanced_shares();
@@ -113,7 +120,7 @@ void DraftSearch::search_divisions(std::vector<std::vector<Shares>> const& optim
     try_once(tried, shares, kAdmissionPolicies);
     try_once(tried, undivided(shares), kAdmissionPolicies);
   }
-  if (count() > kSearchLimits.max_searched_set || is_close_enough()) return;
+  if (count() > kSearchLimits.max_searched_set || is_close_enough() || !may_reach_wanted(best_.value)) return;
   keep_best(tried, kSearchLimits.max_divisions_in_pieces);
   for (std::size_t const pieces_per_share : {2, 4})
     for (auto const& [value, shares] : tried) try_shares(shares, pieces_per_share);
@@ -127,12 +134,16 @@ void DraftSearch::search_divisions_and_orders(std::vector<std::vector<Shares>> c
   if (optimal.empty()) try_once(tried, balanced_shares(), kFewAdmissionPolicies);
   for (auto const& shares : optimal) try_once(tried, shares, kFewAdmissionPolicies);
   keep_best(tried, kSearchLimits.max_divisions_in_halves);
+  if (!may_reach_wanted(tried.front().value)) return;
   for (auto const& [value, shares] : tried) try_shares(shares, 2, kFewAdmissionPolicies);
   if (is_close_enough()) return;
-  bool const only_a_schedule_helps = count() <= kSearchLimits.max_scheduled_set && has_gap(kSearchLimits.large_gap);
-  if (only_a_schedule_helps) return search_locally(1);
+  bool const may_be_scheduled = count() <= kSearchLimits.max_scheduled_set;
+  if (may_be_scheduled && has_gap(kSearchLimits.large_gap)) return search_locally(1);
+  auto drafts =
+      best_tried(may_be_scheduled ? kSearchLimits.drafts_in_orders_before_schedules : kSearchLimits.drafts_in_orders);
+  if (!may_reach_wanted(drafts.front().value)) return;
   auto const good_enough = std::min(wanted_, lower_bound_ * (1 + kSearchLimits.min_gap_to_schedule_large_set));
-  auto found = search_orders(best_tried(kSearchLimits.max_drafts_in_orders), set_, rating_, good_enough);
+  auto found = search_orders(std::move(drafts), set_, rating_, good_enough);
   if (is_improvement(found.value)) best_ = std::move(found);
 }
 
@@ -180,6 +191,8 @@ void DraftSearch::simplify(double default_value) {
   if (best_.evaluation.steps.empty() || count() > kSearchLimits.max_searched_set) return;
   auto const most = std::min(best_.value * (1 + kSearchLimits.simplify_tolerance),
                              default_value / (1 + kSearchLimits.min_improvement));
+  bool const counts_makespan = aim_.objective != Objective::Slowdown;
+  ShareLoads loads(set_, model_, best_.draft.shares);
   for (std::size_t i = 0; i < count(); ++i) {
     auto const& shares = best_.draft.shares[i];
     if (std::count_if(shares.begin(), shares.end(), [](double bytes) { return bytes > 0; }) < 2) continue;
@@ -187,12 +200,14 @@ void DraftSearch::simplify(double default_value) {
     std::vector<std::size_t> options{set_.default_option[i]};
     if (largest != options.front()) options.push_back(largest);
     for (auto const only : options) {
+      if (counts_makespan && loads.busiest_if_undivided(i, only).value() > most) continue;
       auto draft = best_.draft;
       std::fill(draft.shares[i].begin(), draft.shares[i].end(), 0.0);
       draft.shares[i][only] = static_cast<double>(set_.transfers[i].bytes.value());
       auto next = rating_.rate(std::move(draft));
       if (next.value > most) continue;
       best_ = std::move(next);
+      loads.undivide(i, only);
       break;
     }
   }
@@ -271,7 +286,7 @@ std::vector<Shares> DraftSearch::balanced_shares() const {
 // makespan, and the least congested one. Sets the lower bound.
 std::vector<std::vector<Shares>> DraftSearch::optimal_shares() {
   if (aim_.objective == Objective::Slowdown || *std::max_element(set_.depth.begin(), set_.depth.end()) > 0) return {};
-  auto division = best_division(set_.transfers, model_);
+  auto division = best_division(set_.transfers, model_, Seconds(wanted_));
   if (!division) return {};
   lower_bound_ = division->makespan.value();
   std::vector<std::vector<Shares>> all;

@@ -63,6 +63,7 @@ class DraftSearch {
   [[nodiscard]] bool is_close_enough() const;
   [[nodiscard]] bool has_gap(double gap) const;
   [[nodiscard]] bool is_improvement(double value) const;
+  [[nodiscard]] bool may_reach_wanted(double value) const;
 
   TransferSet const& set_;
   Model const& model_;
