@@ -125,7 +125,8 @@ void plan_all(benchmark::State& state, char const* name) {
 struct PlannedSet {
   char const* machine;
   Effort effort;
-  Bytes bytes = 64_MiB;  // of each transfer
+  Bytes bytes = 64_MiB;    // of each transfer
+  bool any_mover = false;  // kernels may move it as well as copy engines
 };
 
 void plan_set(benchmark::State& state, PlannedSet const& set) {
@@ -135,7 +136,11 @@ void plan_set(benchmark::State& state, PlannedSet const& set) {
   for (auto const from : model.machine().all(PciKind::Gpu))
     for (auto const to : model.machine().all(PciKind::Gpu))
       if (from != to)
-        requests.push_back({.id = "t" + std::to_string(requests.size()), .from = from, .to = to, .bytes = set.bytes});
+        requests.push_back({.id = "t" + std::to_string(requests.size()),
+                            .from = from,
+                            .to = to,
+                            .bytes = set.bytes,
+                            .any_mover = set.any_mover});
   measure(state, [&] { benchmark::DoNotOptimize(planner.plan(requests, {Objective::Makespan, set.effort})); });
 }
 
@@ -277,6 +282,7 @@ void add_all() {
   add("plan_set_quickly_mesh", plan_set, PlannedSet{kMesh, Effort::Quick}, kMillisecond);
   add("plan_set_nvlink", plan_set, PlannedSet{kEightGpus, Effort::Full}, kMillisecond);
   add("plan_set_pcie", plan_set, PlannedSet{kEightGpusPcie, Effort::Full}, kMillisecond);
+  add("plan_set_pcie_by_any_mover", plan_set, PlannedSet{kEightGpusPcie, Effort::Full, 64_MiB, true}, kMillisecond);
   add("plan_set_pcie_by_schedules", plan_set, PlannedSet{kEightGpusPcie, Effort::Full, 512_MiB}, kMillisecond);
   add("plan_set_mesh", plan_set, PlannedSet{kMesh, Effort::Full}, kMillisecond);
   add("estimate_250_flows", estimate_flows, FlowsAtOnce{250}, kMillisecond);

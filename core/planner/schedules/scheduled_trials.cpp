@@ -126,12 +126,21 @@ void add_trials(ScheduledTrials& result, TransferSet const& set, Model const& mo
 
 }  // namespace
 
-ScheduledTrials evaluate_schedules(TransferSet const& set, Model const& model, KnownPlan const& known) {
+ScheduledTrials evaluate_schedules(TransferSet const& set, Model const& model, KnownPlan const& known, Seconds wanted) {
   ScheduledTrials result;
   SegmentEvaluator const evaluator(set, model);
-  auto const generations =
-      set.transfers.size() <= kScheduleLimits.small_set ? kScheduleLimits.generations_of_small_set : 1;
+  bool const is_small = set.transfers.size() <= kScheduleLimits.small_set;
+  auto const generations = is_small ? kScheduleLimits.generations_of_small_set : 1;
   for (unsigned seed = 1; seed <= generations; ++seed) add_trials(result, set, model, known, evaluator, seed);
+  if (is_small) return result;
+  auto const is_near = [&](Evaluation const& best) {
+    return best.run.makespan > wanted && best.run.makespan <= wanted * kScheduleLimits.max_ratio_to_generate_again;
+  };
+  for (unsigned seed = 2; seed <= kScheduleLimits.max_generations && result.best && is_near(*result.best); ++seed) {
+    auto const best = *result.best;
+    bool const is_known = best.run.makespan >= known.makespan;
+    add_trials(result, set, model, is_known ? known : KnownPlan{best.run.makespan, best}, evaluator, seed);
+  }
   return result;
 }
 

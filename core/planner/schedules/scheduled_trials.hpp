@@ -1,5 +1,6 @@
 #pragma once
 // Plans of a transfer set made from schedules: segments that move when the schedule says, in an order that keeps to it.
+#include <limits>
 #include <optional>
 
 #include "core/planner/sets/draft.hpp"
@@ -20,7 +21,9 @@ struct KnownPlan {
 };
 
 // For transfers that may all begin at once and that may all be divided. Takes milliseconds for sets up to
-// ScheduleLimits::small_set, some hundred of them for 56 transfers.
-ScheduledTrials evaluate_schedules(TransferSet const& set, Model const& model, KnownPlan const& known);
+// ScheduleLimits::small_set, some hundred of them for 56 transfers. `wanted`: a plan that takes longer is of no use, so
+// a larger set is searched further where the best plan takes little longer.
+ScheduledTrials evaluate_schedules(TransferSet const& set, Model const& model, KnownPlan const& known,
+                                   Seconds wanted = Seconds(std::numeric_limits<double>::infinity()));
 
 }  // namespace lanewise

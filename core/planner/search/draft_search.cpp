@@ -171,7 +171,8 @@ RatedDraft DraftSearch::search_schedules() {
   bool const has_room = has_gap(gap) || (best_.value > wanted_ && lower_bound_ <= wanted_);
   if (count() > kSearchLimits.max_scheduled_set || !is_bounded() || !has_room) return {};
   if (std::find(set_.is_indivisible.begin(), set_.is_indivisible.end(), true) != set_.is_indivisible.end()) return {};
-  auto [scheduled, divisions] = evaluate_schedules(set_, model_, {Seconds(best_.value), best_.evaluation});
+  auto [scheduled, divisions] =
+      evaluate_schedules(set_, model_, {Seconds(best_.value), best_.evaluation}, Seconds(wanted_));
   if (is_small()) try_divisions(divisions);
   if (!scheduled) return {};
   auto const value = value_of(*scheduled);
