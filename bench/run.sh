@@ -145,6 +145,7 @@ END
   row "56 transfers planned as a set, \`--effort quick\`: NVLink mesh" 2000 plan_set_quickly_mesh
   row "56 transfers planned as a set: NVSwitch" 2000 plan_set_nvlink
   row "56 transfers planned as a set: PCIe" 2000 plan_set_pcie
+  row "56 transfers planned as a set: PCIe, by copy engines or kernels" 2000 plan_set_pcie_by_any_mover
   row "56 transfers of 512 MiB planned as a set: PCIe, by schedules" 2000 plan_set_pcie_by_schedules
   row "56 transfers planned as a set: NVLink mesh" 2000 plan_set_mesh
   row "estimate 250 transfers of random sizes at once" - estimate_250_flows

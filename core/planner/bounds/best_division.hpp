@@ -15,8 +15,8 @@ struct Division {
 };
 
 // The division that takes the least time if all transfers begin at once. Nullopt without a solver, or if there are too
-// many ways. `wanted`: where no division takes as little, none is made less congested.
+// many ways. `wanted`: where the least time is longer, `least_congested` stays empty.
 std::optional<Division> best_division(std::vector<OpenTransfer> const& transfers, Model const& model,
-                                       Seconds wanted = Seconds(std::numeric_limits<double>::infinity()));
+                                      Seconds wanted = Seconds(std::numeric_limits<double>::infinity()));
 
 }  // namespace lanewise

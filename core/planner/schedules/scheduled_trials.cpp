@@ -132,14 +132,16 @@ ScheduledTrials evaluate_schedules(TransferSet const& set, Model const& model, K
   bool const is_small = set.transfers.size() <= kScheduleLimits.small_set;
   auto const generations = is_small ? kScheduleLimits.generations_of_small_set : 1;
   for (unsigned seed = 1; seed <= generations; ++seed) add_trials(result, set, model, known, evaluator, seed);
-  if (is_small) return result;
-  auto const is_near = [&](Evaluation const& best) {
-    return best.run.makespan > wanted && best.run.makespan <= wanted * kScheduleLimits.max_ratio_to_generate_again;
+  if (is_small || known.makespan <= wanted) return result;
+  auto const misses_by_less_than = [&](double ratio) {
+    return result.best && result.best->run.makespan > wanted && result.best->run.makespan <= wanted * ratio;
   };
-  for (unsigned seed = 2; seed <= kScheduleLimits.max_generations && result.best && is_near(*result.best); ++seed) {
+  auto ratio = kScheduleLimits.max_ratio_to_generate_again;
+  for (unsigned seed = 2; seed <= kScheduleLimits.max_generations && misses_by_less_than(ratio); ++seed) {
+    ratio = kScheduleLimits.max_ratio_to_go_on_generating;
     auto const best = *result.best;
-    bool const is_known = best.run.makespan >= known.makespan;
-    add_trials(result, set, model, is_known ? known : KnownPlan{best.run.makespan, best}, evaluator, seed);
+    bool const known_is_better = known.makespan <= best.run.makespan;
+    add_trials(result, set, model, known_is_better ? known : KnownPlan{best.run.makespan, best}, evaluator, seed);
   }
   return result;
 }

@@ -69,14 +69,13 @@ Plan find_best_plan(Plan const& base, Model const& model, Aim aim, double wanted
     return best.evaluation.steps.empty() ? base : plan_of(without_host, base, std::move(best.evaluation));
   };
   if (!by_nvlink_only) return plan_without_host();
-  // No plan without host memory takes less than the bound, where that ended the search.
-  auto const without = search.lower_bound() > wanted ? std::min(best.value, search.lower_bound()) : best.value;
+  auto const without = search.least_expected(best.value);
   auto const margin = host_path_margin(with_host, model, aim.objective);
   if (!margin.model.assumed().is_nominal()) with_host = useful_options(base, margin.model);
   bool const has_time = aim.effort == Effort::Full || without_host.transfers.size() <= kSearchLimits.small_set;
   if (has_time && !needs_host(without_host) &&
       (aim.objective == Objective::Slowdown || may_gain_from_host(without_host, with_host, margin, without))) {
-    auto const wanted_with_host = margin.longest_acceptable(without).value();
+    auto const wanted_with_host = std::min(wanted, margin.longest_acceptable(without).value());
     auto best_with_host = DraftSearch(with_host, margin.model, aim).run(base_value, wanted_with_host);
     if (best_with_host.value <= wanted_with_host) return plan_of(with_host, base, std::move(best_with_host.evaluation));
   }

@@ -68,8 +68,8 @@ RatedDraft DraftSearch::run(double default_value, double wanted) {
     return std::move(best_);
   }
   search();
-  auto const scheduled = may_reach_wanted(best_.value) ? search_schedules() : RatedDraft{};
-  if (is_improvement(scheduled.value))
+  auto const scheduled = gives_up_at(best_.value) ? RatedDraft{} : search_schedules();
+  if (is_improvement(scheduled.value) || (best_.value > wanted && scheduled.value <= wanted))
     best_ = scheduled;
   else if (best_.value <= wanted)
     simplify(default_value);
@@ -83,9 +83,12 @@ bool DraftSearch::is_close_enough() const { return best_.value <= lower_bound_ *
 // Whether the best draft is known to be further from the lower bound than this.
 bool DraftSearch::has_gap(double gap) const { return is_bounded() && best_.value > lower_bound_ * (1 + gap); }
 
-// Whether a search that begins with a draft of this value may find what is wanted.
-bool DraftSearch::may_reach_wanted(double value) const {
-  return lower_bound_ + (value - lower_bound_) * kSearchLimits.least_gap_left <= wanted_;
+// Whether a search that begins with a draft of this value cannot be expected to find what is wanted. An unknown bound
+// counts as 0.
+bool DraftSearch::gives_up_at(double value) {
+  if (expected_from(value) <= wanted_) return false;
+  has_given_up_ = true;
+  return true;
 }
 
 void DraftSearch::search_quickly() {
@@ -120,7 +123,7 @@ void DraftSearch::search_divisions(std::vector<std::vector<Shares>> const& optim
     try_once(tried, shares, kAdmissionPolicies);
     try_once(tried, undivided(shares), kAdmissionPolicies);
   }
-  if (count() > kSearchLimits.max_searched_set || is_close_enough() || !may_reach_wanted(best_.value)) return;
+  if (count() > kSearchLimits.max_searched_set || is_close_enough() || gives_up_at(best_.value)) return;
   keep_best(tried, kSearchLimits.max_divisions_in_pieces);
   for (std::size_t const pieces_per_share : {2, 4})
     for (auto const& [value, shares] : tried) try_shares(shares, pieces_per_share);
@@ -134,14 +137,13 @@ void DraftSearch::search_divisions_and_orders(std::vector<std::vector<Shares>> c
   if (optimal.empty()) try_once(tried, balanced_shares(), kFewAdmissionPolicies);
   for (auto const& shares : optimal) try_once(tried, shares, kFewAdmissionPolicies);
   keep_best(tried, kSearchLimits.max_divisions_in_halves);
-  if (!may_reach_wanted(tried.front().value)) return;
+  if (gives_up_at(tried.front().value)) return;
   for (auto const& [value, shares] : tried) try_shares(shares, 2, kFewAdmissionPolicies);
   if (is_close_enough()) return;
-  bool const may_be_scheduled = count() <= kSearchLimits.max_scheduled_set;
-  if (may_be_scheduled && has_gap(kSearchLimits.large_gap)) return search_locally(1);
+  if (can_be_scheduled() && has_gap(kSearchLimits.large_gap)) return search_locally(1);
   auto drafts =
-      best_tried(may_be_scheduled ? kSearchLimits.drafts_in_orders_before_schedules : kSearchLimits.drafts_in_orders);
-  if (!may_reach_wanted(drafts.front().value)) return;
+      best_tried(can_be_scheduled() ? kSearchLimits.drafts_in_orders_before_schedules : kSearchLimits.drafts_in_orders);
+  if (gives_up_at(drafts.front().value)) return;
   auto const good_enough = std::min(wanted_, lower_bound_ * (1 + kSearchLimits.min_gap_to_schedule_large_set));
   auto found = search_orders(std::move(drafts), set_, rating_, good_enough);
   if (is_improvement(found.value)) best_ = std::move(found);
@@ -162,6 +164,11 @@ std::vector<TriedDraft> DraftSearch::best_tried(std::size_t count) const {
   return tried;
 }
 
+bool DraftSearch::can_be_scheduled() const {
+  return count() <= kSearchLimits.max_scheduled_set && is_bounded() &&
+         std::find(set_.is_indivisible.begin(), set_.is_indivisible.end(), true) == set_.is_indivisible.end();
+}
+
 // Evaluates schedules where there is room for a better plan. Returns the best plan that keeps to a schedule. Of small
 // sets, drafts with the shares of schedules, which need not keep to one, replace the best draft where they are clearly
 // better: by up to 5 %; of the larger bundled sets none was.
@@ -169,8 +176,7 @@ RatedDraft DraftSearch::search_schedules() {
   auto const gap =
       is_small() ? kSearchLimits.min_gap_to_schedule_small_set : kSearchLimits.min_gap_to_schedule_large_set;
   bool const has_room = has_gap(gap) || (best_.value > wanted_ && lower_bound_ <= wanted_);
-  if (count() > kSearchLimits.max_scheduled_set || !is_bounded() || !has_room) return {};
-  if (std::find(set_.is_indivisible.begin(), set_.is_indivisible.end(), true) != set_.is_indivisible.end()) return {};
+  if (!can_be_scheduled() || !has_room) return {};
   auto [scheduled, divisions] =
       evaluate_schedules(set_, model_, {Seconds(best_.value), best_.evaluation}, Seconds(wanted_));
   if (is_small()) try_divisions(divisions);
@@ -190,8 +196,8 @@ void DraftSearch::try_divisions(std::vector<std::vector<Shares>> const& division
 // Sends transfers whose division gains next to nothing over one option: their default one, or that of most bytes.
 void DraftSearch::simplify(double default_value) {
   if (best_.evaluation.steps.empty() || count() > kSearchLimits.max_searched_set) return;
-  auto const most = std::min(best_.value * (1 + kSearchLimits.simplify_tolerance),
-                             default_value / (1 + kSearchLimits.min_improvement));
+  auto const most = std::min({best_.value * (1 + kSearchLimits.simplify_tolerance),
+                              default_value / (1 + kSearchLimits.min_improvement), wanted_});
   bool const counts_makespan = aim_.objective != Objective::Slowdown;
   ShareLoads loads(set_, model_, best_.draft.shares);
   for (std::size_t i = 0; i < count(); ++i) {

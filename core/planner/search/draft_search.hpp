@@ -28,6 +28,8 @@ class DraftSearch {
 
   // Seconds, once a full search has run; 0: unknown.
   [[nodiscard]] double lower_bound() const { return lower_bound_; }
+  // The least value that a search to the end can be expected to have found, where this one found `value`.
+  [[nodiscard]] double least_expected(double value) const { return has_given_up_ ? expected_from(value) : value; }
 
   // The best draft that is clearly better than the default plan; its evaluation has no steps where there is none.
   // `default_value`: of the plan in which all transfers go their default ways at once. `wanted`: a draft of a higher
@@ -63,7 +65,11 @@ class DraftSearch {
   [[nodiscard]] bool is_close_enough() const;
   [[nodiscard]] bool has_gap(double gap) const;
   [[nodiscard]] bool is_improvement(double value) const;
-  [[nodiscard]] bool may_reach_wanted(double value) const;
+  [[nodiscard]] bool can_be_scheduled() const;
+  [[nodiscard]] double expected_from(double value) const {
+    return lower_bound_ + (value - lower_bound_) * kSearchLimits.least_gap_left;
+  }
+  bool gives_up_at(double value);
 
   TransferSet const& set_;
   Model const& model_;
@@ -72,6 +78,7 @@ class DraftSearch {
   Rating rating_;
   double wanted_ = std::numeric_limits<double>::infinity();
   double lower_bound_ = 0;  // seconds; 0: unknown
+  bool has_given_up_ = false;
   RatedDraft best_;
   std::vector<TriedDraft> tried_;  // of a set that is not small
 };

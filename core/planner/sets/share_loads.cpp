@@ -36,7 +36,7 @@ void ShareLoads::move(std::vector<double>& seconds, std::size_t transfer, std::s
   }
 }
 
-// Without latencies, which those of smaller pieces may stay below.
+// Leaves out latencies: a piece may start sooner than the whole transfer.
 void ShareLoads::add(std::vector<double>& seconds, std::size_t transfer, std::size_t option, double bytes) const {
   if (bytes == 0) return;
   auto const& way = set_.transfers[transfer].options[option];
@@ -44,8 +44,7 @@ void ShareLoads::add(std::vector<double>& seconds, std::size_t transfer, std::si
     if (auto const capacity = model_.capacity(use.resource))
       seconds[index(use.resource)] += bytes * use.weight.ratio() / capacity->value();
   for (auto const engine : way.demand.engines)
-    seconds[model_.resources().count() + index(engine)] +=
-        bytes / way.rate.value() / model_.resources().at(engine).slots;
+    seconds[model_.resources().count() + index(engine)] += bytes / way.rate.value() / model_.slots(engine);
 }
 
 }  // namespace lanewise

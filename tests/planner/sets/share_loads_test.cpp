@@ -13,7 +13,7 @@
 namespace lanewise {
 namespace {
 
-// An all-to-all among GPUs below PCIe switches, each transfer divided over two of its options.
+// An all-to-all among GPUs below PCIe switches, each transfer divided over up to two of its options.
 class LoadsOfShares : public testing::Test {
  protected:
   LoadsOfShares() {
@@ -39,15 +39,16 @@ class LoadsOfShares : public testing::Test {
 TEST_F(LoadsOfShares, AreNeverAboveARun) {
   ShareLoads const loads(set_, planned_.model, shares_);
   DraftEvaluator evaluator(set_, planned_.model);
-  Seconds closest{1};
+  double closest = 0;
   for (std::size_t i = 0; i < set_.transfers.size(); ++i) {
     auto const option = random_() % set_.transfers[i].options.size();
-    auto const run = evaluator.evaluate({.shares = undivided_at(i, option)}).run.makespan;
+    auto const run =
+        evaluator.evaluate({.shares = undivided_at(i, option), .pieces_per_share = 1 + i % 4}).run.makespan;
     auto const busiest = loads.busiest_if_undivided(i, option);
     EXPECT_LE(busiest, run) << set_.transfers[i].id << " over option " << option;
-    closest = std::min(closest, run - busiest);
+    closest = std::max(closest, busiest / run);
   }
-  EXPECT_LT(closest, Seconds(0.02));  // of some 40 ms
+  EXPECT_GT(closest, 0.75);
 }
 
 TEST_F(LoadsOfShares, AreThoseOfTheSharesOnceUndivided) {
