@@ -22,8 +22,8 @@ struct SearchLimits {
   Seconds min_seconds_by_both_movers{6e-6};
   // The search ends this close to the lower bound.
   double close_enough_gap = 0.02;
-  // Smaller pieces, orders and schedules are expected to leave at least this part of the gap between the best draft and
-  // the lower bound. They are skipped where even that plan would take longer than wanted.
+  // Smaller pieces, local search, orders and schedules are expected to leave at least this part of the gap between the
+  // best draft and the lower bound. They are skipped where even that plan would take longer than wanted.
   double least_gap_left = 0.2;
   // Local search is repeated from its own result while the gap to the lower bound is larger than this. Sets that are
   // not small but can have schedules are then searched locally instead of for orders, which gain less.

@@ -10,9 +10,10 @@ struct ScheduleLimits {
   // depends on luck by up to 4 % for four GPUs, and each generation takes milliseconds.
   std::size_t small_set = 16;
   unsigned generations_of_small_set = 3;
-  // Larger sets get one generation. Where the best schedule takes longer than wanted by less than the first ratio,
-  // another one starts from it, and more while it does so by less than the second, up to so many in all. Plans that use
-  // host memory beside NVLink often miss what they must gain by 0.1 to 2 %.
+  // Larger sets get one column generation. If the best schedule takes at most `max_ratio_to_generate_again` times as
+  // long as wanted, a second one starts from the best plan so far, and further ones while the ratio is at most
+  // `max_ratio_to_go_on_generating`. `max_generations` counts them all. Plans that use host memory beside NVLink often
+  // miss what they must gain by 0.1 to 2 %.
   unsigned max_generations = 6;
   double max_ratio_to_generate_again = 1.03;
   double max_ratio_to_go_on_generating = 1.01;

@@ -22,7 +22,7 @@ struct KnownPlan {
 
 // For transfers that may all begin at once and that may all be divided. Takes milliseconds for sets up to
 // ScheduleLimits::small_set, some hundred of them for 56 transfers. `wanted`: a plan that takes longer is of no use, so
-// a larger set is searched further where the best plan takes little longer.
+// a larger set is searched further where `known` takes longer and the best schedule only a little.
 ScheduledTrials evaluate_schedules(TransferSet const& set, Model const& model, KnownPlan const& known,
                                    Seconds wanted = Seconds(std::numeric_limits<double>::infinity()));
 

@@ -77,7 +77,8 @@ Plan find_best_plan(Plan const& base, Model const& model, Aim aim, double wanted
       (aim.objective == Objective::Slowdown || may_gain_from_host(without_host, with_host, margin, without))) {
     auto const wanted_with_host = std::min(wanted, margin.longest_acceptable(without).value());
     auto best_with_host = DraftSearch(with_host, margin.model, aim).run(base_value, wanted_with_host);
-    if (best_with_host.value <= wanted_with_host) return plan_of(with_host, base, std::move(best_with_host.evaluation));
+    if (!best_with_host.evaluation.steps.empty() && best_with_host.value <= wanted_with_host)
+      return plan_of(with_host, base, std::move(best_with_host.evaluation));
   }
   return plan_without_host();
 }

@@ -68,27 +68,34 @@ RatedDraft DraftSearch::run(double default_value, double wanted) {
     return std::move(best_);
   }
   search();
-  auto const scheduled = gives_up_at(best_.value) ? RatedDraft{} : search_schedules();
-  if (is_improvement(scheduled.value) || (best_.value > wanted && scheduled.value <= wanted))
+  auto const scheduled = can_be_scheduled() && !gives_up_at(best_.value) ? search_schedules() : RatedDraft{};
+  if (is_improvement(scheduled.value))
     best_ = scheduled;
   else if (best_.value <= wanted)
     simplify(default_value);
   return std::move(best_);
 }
 
+// By the margin that a plan which is harder to run needs, or because it reaches what is wanted and the best draft does
+// not.
 bool DraftSearch::is_improvement(double value) const {
-  return value * (1 + kSearchLimits.min_improvement) <= best_.value;
+  return value * (1 + kSearchLimits.min_improvement) <= best_.value || (best_.value > wanted_ && value <= wanted_);
 }
 bool DraftSearch::is_close_enough() const { return best_.value <= lower_bound_ * (1 + kSearchLimits.close_enough_gap); }
 // Whether the best draft is known to be further from the lower bound than this.
 bool DraftSearch::has_gap(double gap) const { return is_bounded() && best_.value > lower_bound_ * (1 + gap); }
 
-// Whether a search that begins with a draft of this value cannot be expected to find what is wanted. An unknown bound
-// counts as 0.
+// Whether a search that begins with a draft of this value cannot be expected to find what is wanted; remembers it for
+// least_expected(). An unknown bound counts as 0.
 bool DraftSearch::gives_up_at(double value) {
   if (expected_from(value) <= wanted_) return false;
   has_given_up_ = true;
   return true;
+}
+
+double DraftSearch::least_expected(double value) const {
+  if (lower_bound_ > wanted_) return std::min(value, lower_bound_);  // ended before any division was tried
+  return has_given_up_ ? std::min(value, expected_from(value)) : value;
 }
 
 void DraftSearch::search_quickly() {
@@ -137,7 +144,7 @@ void DraftSearch::search_divisions_and_orders(std::vector<std::vector<Shares>> c
   if (optimal.empty()) try_once(tried, balanced_shares(), kFewAdmissionPolicies);
   for (auto const& shares : optimal) try_once(tried, shares, kFewAdmissionPolicies);
   keep_best(tried, kSearchLimits.max_divisions_in_halves);
-  if (gives_up_at(tried.front().value)) return;
+  if (is_close_enough() || gives_up_at(tried.front().value)) return;
   for (auto const& [value, shares] : tried) try_shares(shares, 2, kFewAdmissionPolicies);
   if (is_close_enough()) return;
   if (can_be_scheduled() && has_gap(kSearchLimits.large_gap)) return search_locally(1);
@@ -176,7 +183,7 @@ RatedDraft DraftSearch::search_schedules() {
   auto const gap =
       is_small() ? kSearchLimits.min_gap_to_schedule_small_set : kSearchLimits.min_gap_to_schedule_large_set;
   bool const has_room = has_gap(gap) || (best_.value > wanted_ && lower_bound_ <= wanted_);
-  if (!can_be_scheduled() || !has_room) return {};
+  if (!has_room) return {};
   auto [scheduled, divisions] =
       evaluate_schedules(set_, model_, {Seconds(best_.value), best_.evaluation}, Seconds(wanted_));
   if (is_small()) try_divisions(divisions);
@@ -190,7 +197,7 @@ void DraftSearch::try_divisions(std::vector<std::vector<Shares>> const& division
   for (auto const& shares : divisions)
     for (std::size_t const pieces_per_share : {1, 2, 4}) try_shares(shares, pieces_per_share);
   if (!divisions.empty() && has_gap(kSearchLimits.large_gap)) search_locally();
-  if (best_.value * (1 + kSearchLimits.min_improvement) > before.value) best_ = std::move(before);
+  if (auto found = std::exchange(best_, std::move(before)); is_improvement(found.value)) best_ = std::move(found);
 }
 
 // Sends transfers whose division gains next to nothing over one option: their default one, or that of most bytes.

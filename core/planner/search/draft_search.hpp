@@ -29,11 +29,12 @@ class DraftSearch {
   // Seconds, once a full search has run; 0: unknown.
   [[nodiscard]] double lower_bound() const { return lower_bound_; }
   // The least value that a search to the end can be expected to have found, where this one found `value`.
-  [[nodiscard]] double least_expected(double value) const { return has_given_up_ ? expected_from(value) : value; }
+  [[nodiscard]] double least_expected(double value) const;
 
-  // The best draft that is clearly better than the default plan; its evaluation has no steps where there is none.
-  // `default_value`: of the plan in which all transfers go their default ways at once. `wanted`: a draft of a higher
-  // value is of no use, so costly steps that cannot be expected to reach it are left out.
+  // The best draft that is clearly better than the default plan, or that reaches `wanted` where the default plan does
+  // not; its evaluation has no steps where there is none. `default_value`: of the plan in which all transfers go their
+  // default ways at once. `wanted`: a draft of a higher value is of no use, so costly steps that cannot be expected to
+  // reach it are left out, and it is not simplified.
   RatedDraft run(double default_value, double wanted = std::numeric_limits<double>::infinity());
 
  private:

@@ -1,6 +1,7 @@
 #pragma once
-// How long shares keep the resources and engines of a machine busy, each as it does if all bytes of its transfer go its
-// way. A run takes as long at least, but for staged pieces of a single chunk, which may be some percent quicker.
+// How long each resource and engine of a machine is busy with given shares. A byte counts as it would if the whole
+// transfer took that option. No run is shorter than the busiest one; only staged pieces of a single chunk may be some
+// percent quicker.
 //
 //   ShareLoads loads(set, model, shares);
 //   loads.busiest_if_undivided(3, 0);  // all bytes of transfer 3 over its option 0
