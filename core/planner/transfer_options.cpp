@@ -39,6 +39,11 @@ TransferOption transfer_option_of(Model const& model, OpenTransfer const& transf
   return option;
 }
 
+double seconds_per_byte(Model const& model, Use const& use) {
+  auto const capacity = model.capacity(use.resource);
+  return capacity ? use.weight.ratio() / capacity->value() : 0;
+}
+
 std::vector<OpenTransfer> open_transfers(Plan const& plan, Model const& model) {
   std::vector<OpenTransfer> transfers;
   std::vector<std::optional<std::size_t>> owner(

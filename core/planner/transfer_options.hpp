@@ -29,6 +29,9 @@ struct OpenTransfer {
 TransferOption transfer_option_of(Model const& model, OpenTransfer const& transfer, Way const& way, Op op,
                                   std::size_t candidate);
 
+// How long a byte of the transfer keeps a resource busy that its way uses; 0: the resource has no capacity.
+double seconds_per_byte(Model const& model, Use const& use);
+
 // The chunk size of a pipelined way for a piece of the transfer; 0 if the way is not pipelined. `is_divided`: other
 // ways carry the rest of the transfer at the same time, with other engines of the same GPUs.
 Bytes chunk_of_piece(Model const& model, OpenTransfer const& transfer, TransferOption const& option, Bytes piece,

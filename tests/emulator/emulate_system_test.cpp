@@ -20,6 +20,7 @@
 #include "emulator/ssh.hpp"
 #include "process/process.hpp"
 #include "tests/support/bundled.hpp"
+#include "tests/support/parameter_name.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace lanewise::emulator {
@@ -213,11 +214,7 @@ TEST_P(EmulatedMachine, IsWhatItsFileSays) {
 INSTANTIATE_TEST_SUITE_P(Bundled, EmulatedMachine,
                          testing::Values("a100x8-pcie-4sw", "dgx-h100", "rtx6000pro-x8-bcm", "epyc-mi60-x8", "gh200",
                                          "h200x8-vm", "ac922", "rtx6000pro-x16-2root"),
-                         [](auto const& of) {
-                           std::string name = of.param;
-                           std::replace(name.begin(), name.end(), '-', '_');
-                           return name;
-                         });
+                         [](auto const& of) { return test::parameter_name(of.param); });
 
 // -------------------------------------------------------------------------------------------------------- commands
 

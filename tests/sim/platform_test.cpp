@@ -8,6 +8,7 @@
 #include "lanewise/machine/catalogue.hpp"
 #include "lanewise/planner/planner.hpp"
 #include "sim/simgrid_compat.hpp"
+#include "tests/support/parameter_name.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace lanewise::sim {
@@ -63,11 +64,7 @@ class Platforms : public testing::TestWithParam<char const*> {};
 TEST_P(Platforms, RoutesHaveRateAndLatencyOfTheModelsCopies) { EXPECT_IN_A_CHILD(compare_routes(GetParam())); }
 INSTANTIATE_TEST_SUITE_P(Machines, Platforms,
                          testing::Values("hgx-h100", "dgx-1-v100", "a100x8-pcie-4sw", "rtx4090-x2", "gh200x4"),
-                         [](auto const& tested) {
-                           std::string name = tested.param;
-                           std::replace(name.begin(), name.end(), '-', '_');
-                           return name;
-                         });
+                         [](auto const& tested) { return test::parameter_name(tested.param); });
 
 void run_a_copy() {
   Catalogue catalogue({LANEWISE_SOURCE_DIR "/topologies"});

@@ -176,13 +176,13 @@ bool DraftSearch::can_be_scheduled() const {
          std::find(set_.is_indivisible.begin(), set_.is_indivisible.end(), true) == set_.is_indivisible.end();
 }
 
-// Evaluates schedules where there is room for a better plan. Returns the best plan that keeps to a schedule. Of small
-// sets, drafts with the shares of schedules, which need not keep to one, replace the best draft where they are clearly
-// better: by up to 5 %; of the larger bundled sets none was.
+// Evaluates schedules where there is room for a better plan, of sets that can be scheduled. Returns the best plan that
+// keeps to a schedule. Of small sets, drafts with the shares of schedules, which need not keep to one, replace the best
+// draft where they are clearly better: by up to 5 %; of the larger bundled sets none was.
 RatedDraft DraftSearch::search_schedules() {
   auto const gap =
       is_small() ? kSearchLimits.min_gap_to_schedule_small_set : kSearchLimits.min_gap_to_schedule_large_set;
-  bool const has_room = has_gap(gap) || (best_.value > wanted_ && lower_bound_ <= wanted_);
+  bool const has_room = has_gap(gap) || best_.value > wanted_;
   if (!has_room) return {};
   auto [scheduled, divisions] =
       evaluate_schedules(set_, model_, {Seconds(best_.value), best_.evaluation}, Seconds(wanted_));

@@ -61,8 +61,8 @@ class LoadBalancer {
       option.seconds_per_byte = 1 / of_transfer.rate.value();
       option.latency = of_transfer.demand.latency().value();
       for (auto const& use : of_transfer.demand.uses)
-        if (auto const capacity = model.capacity(use.resource))
-          option.uses.push_back({slot(slot_of_resource_[index(use.resource)]), use.weight.ratio() / capacity->value()});
+        if (auto const seconds = seconds_per_byte(model, use); seconds > 0)
+          option.uses.push_back({slot(slot_of_resource_[index(use.resource)]), seconds});
       for (auto const engine : of_transfer.demand.engines)
         option.uses.push_back(
             {slot(slot_of_engine_[index(engine)]),

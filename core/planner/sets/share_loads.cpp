@@ -40,9 +40,7 @@ void ShareLoads::move(std::vector<double>& seconds, std::size_t transfer, std::s
 void ShareLoads::add(std::vector<double>& seconds, std::size_t transfer, std::size_t option, double bytes) const {
   if (bytes == 0) return;
   auto const& way = set_.transfers[transfer].options[option];
-  for (auto const& use : way.demand.uses)
-    if (auto const capacity = model_.capacity(use.resource))
-      seconds[index(use.resource)] += bytes * use.weight.ratio() / capacity->value();
+  for (auto const& use : way.demand.uses) seconds[index(use.resource)] += bytes * seconds_per_byte(model_, use);
   for (auto const engine : way.demand.engines)
     seconds[model_.resources().count() + index(engine)] += bytes / way.rate.value() / model_.slots(engine);
 }

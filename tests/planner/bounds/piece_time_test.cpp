@@ -9,6 +9,7 @@
 #include "lanewise/planner/bounds/lower_bound.hpp"
 #include "lanewise/planner/planner.hpp"
 #include "tests/support/bundled.hpp"
+#include "tests/support/parameter_name.hpp"
 
 namespace lanewise {
 namespace {
@@ -89,11 +90,7 @@ INSTANTIATE_TEST_SUITE_P(Machines, PieceTimeOf,
                                          Pair{"dgx-1-p100", "gpu0", "gpu7"}, Pair{"dgx-1-v100", "gpu2", "numa1"},
                                          Pair{"hgx-h100-2", "node0/gpu0", "node1/gpu3"},
                                          Pair{"ethernet-2", "node0/numa0", "node1/numa0"}),
-                         [](auto const& of) {
-                           std::string name = of.param.machine;
-                           std::replace(name.begin(), name.end(), '-', '_');
-                           return name;
-                         });
+                         [](auto const& of) { return test::parameter_name(of.param.machine); });
 
 }  // namespace
 }  // namespace lanewise

@@ -15,6 +15,7 @@
 #include "lanewise/planner/choice/plan_collective.hpp"
 #include "lanewise/planner/search/set_planner.hpp"
 #include "tests/planner/collectives/collective_cases.hpp"
+#include "tests/support/parameter_name.hpp"
 #include "tests/support/sweep.hpp"
 
 namespace lanewise {
@@ -75,10 +76,8 @@ INSTANTIATE_TEST_SUITE_P(Machines, PlannedAsSet,
                                          Exchange{"gh200x4", CollectiveOp::AllToAll, 0.1},
                                          Exchange{"dgx-1-v100", CollectiveOp::Scatter, 0.02}),
                          [](auto const& tested) {
-                           std::string name =
-                               std::string(tested.param.machine) + "_" + std::string(to_string(tested.param.op));
-                           std::replace(name.begin(), name.end(), '-', '_');
-                           return name;
+                           return test::parameter_name(std::string(tested.param.machine) + "_" +
+                                                       std::string(to_string(tested.param.op)));
                          });
 
 TEST(PlannedAsSet, DividesBlocksOfAnySizes) {
@@ -204,11 +203,7 @@ INSTANTIATE_TEST_SUITE_P(Machines, AlgorithmChoice,
                          testing::Values("mi300x-x8", "rtx6000pro-x8-bcm", "a100x8-pcie-4sw", "dgx-1-v100", "hgx-h100",
                                          "epyc-mi60-x8", "gh200x4", "h100-pcie-x8", "rtx6000pro-x8-genoa",
                                          "a100x4-pcie-dual-socket", "l40s-x8", "rtx3090-x8"),
-                         [](auto const& tested) {
-                           std::string name = tested.param;
-                           std::replace(name.begin(), name.end(), '-', '_');
-                           return name;
-                         });
+                         [](auto const& tested) { return test::parameter_name(tested.param); });
 
 }  // namespace
 }  // namespace lanewise

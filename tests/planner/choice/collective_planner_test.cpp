@@ -3,10 +3,9 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-
 #include "lanewise/io/error.hpp"
 #include "tests/planner/collectives/collective_cases.hpp"
+#include "tests/support/parameter_name.hpp"
 
 namespace lanewise {
 namespace {
@@ -59,11 +58,7 @@ TEST_P(KeptPlans, ByOneAlgorithmAreAmongThoseByAny) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Machines, KeptPlans, testing::Values("dgx-1-v100", "a100x8-pcie-4sw", "hgx-h100"),
-                         [](auto const& machine) {
-                           std::string name = machine.param;
-                           std::replace(name.begin(), name.end(), '-', '_');
-                           return name;
-                         });
+                         [](auto const& machine) { return test::parameter_name(machine.param); });
 
 TEST(CollectivePlanner, AnswersWithThePlanThatItKept) {
   Model const model(bundled("hgx-h100"));

@@ -15,6 +15,7 @@
 
 #include "core/planner/schedules/configuration_program.hpp"
 #include "tests/support/all_to_all.hpp"
+#include "tests/support/parameter_name.hpp"
 
 namespace lanewise {
 namespace {
@@ -146,11 +147,7 @@ TEST_P(Symmetries, GiveSchedulesOfAllTransfers) {
 
 INSTANTIATE_TEST_SUITE_P(Machines, Symmetries,
                          testing::Values("a100x8-pcie-4sw", "dgx-1-v100", "epyc-mi60-x8", "mi300x-x8"),
-                         [](auto const& machine) {
-                           std::string name = machine.param;
-                           std::replace(name.begin(), name.end(), '-', '_');
-                           return name;
-                         });
+                         [](auto const& machine) { return test::parameter_name(machine.param); });
 
 }  // namespace
 }  // namespace lanewise

@@ -8,6 +8,7 @@
 
 #include "core/solver/linear_program.hpp"
 #include "tests/support/all_to_all.hpp"
+#include "tests/support/parameter_name.hpp"
 
 namespace lanewise {
 namespace {
@@ -45,7 +46,7 @@ TEST_P(WantedDraft, IsNotSearchedForNextToTheBound) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Pcie, WantedDraft, testing::Values("a100x8-pcie-4sw", "gn5-8xp100", "a100x4-pcie-dual-socket"),
-                         [](auto const& machine) { return std::to_string(machine.index); });
+                         [](auto const& machine) { return test::parameter_name(machine.param); });
 
 }  // namespace
 }  // namespace lanewise
